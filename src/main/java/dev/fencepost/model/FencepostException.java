@@ -1,0 +1,28 @@
+package dev.fencepost.model;
+
+import org.jspecify.annotations.Nullable;
+
+/** The one exception family: a kind that code decides on, and a line that a person can act on. */
+public class FencepostException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final FailureKind kind;
+
+  public FencepostException(FailureKind kind, String message) {
+    this(kind, message, null);
+  }
+
+  public FencepostException(FailureKind kind, String message, @Nullable Throwable cause) {
+    super(message, cause);
+    this.kind = kind;
+  }
+
+  public FailureKind kind() {
+    return kind;
+  }
+
+  /** Whether {@code t} is of this family and kind. */
+  public static boolean is(@Nullable Throwable t, FailureKind kind) {
+    return t instanceof FencepostException f && f.kind == kind;
+  }
+}
