@@ -25,8 +25,7 @@ public class TransientFailure extends RuntimeException {
   /**
    * @param after the least time to wait before the next start; the policy's delay when it is longer
    */
-  public TransientFailure(
-      String message, @Nullable Duration after, @Nullable Throwable cause) {
+  public TransientFailure(String message, @Nullable Duration after, @Nullable Throwable cause) {
     super(message, cause);
     this.after = after;
   }

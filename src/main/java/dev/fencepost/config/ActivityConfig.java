@@ -17,7 +17,9 @@ public record ActivityConfig(
 
   /** Where the work is done. */
   public sealed interface Handler {
-    /** @param probe URL template with {@code {event_id}}, or null */
+    /**
+     * @param probe URL template with {@code {event_id}}, or null
+     */
     record Http(URI url, @Nullable String secret, @Nullable String probe) implements Handler {}
 
     record Sql(String statement) implements Handler {}
@@ -25,7 +27,9 @@ public record ActivityConfig(
     record JavaClass(String name) implements Handler {}
   }
 
-  /** @param progress silence after which a run that reports progress is stalled; null: off */
+  /**
+   * @param progress silence after which a run that reports progress is stalled; null: off
+   */
   public record Timing(
       FencepostConfig.LeaseTimes lease,
       Duration soft,

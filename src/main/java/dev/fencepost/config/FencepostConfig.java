@@ -21,7 +21,9 @@ public record FencepostConfig(
    */
   public record Database(List<String> uris, String schema, int poolSize) {}
 
-  /** @param uris of one cluster, tried in turn */
+  /**
+   * @param uris of one cluster, tried in turn
+   */
   public record Broker(List<String> uris, @Nullable URI managementUri, Duration consumerTimeout) {}
 
   public record Relay(
@@ -67,10 +69,14 @@ public record FencepostConfig(
   /** What the people who run it set: admin, metrics, tracing, log. */
   public record Operation(Admin admin, Metrics metrics, boolean tracing, LogFormat log) {}
 
-  /** @param token empty when none is set */
+  /**
+   * @param token empty when none is set
+   */
   public record Admin(String host, int port, String token) {}
 
-  /** @param open {@code metrics.public}: /metrics answers without the token */
+  /**
+   * @param open {@code metrics.public}: /metrics answers without the token
+   */
   public record Metrics(boolean prometheus, boolean jmx, boolean open) {}
 
   public enum LogFormat {

@@ -28,7 +28,9 @@ public record QueueConfig(
   /** How much is taken in at once, and in which order. */
   public record Intake(int prefetch, int concurrency, Ordering ordering) {}
 
-  /** @param type {@code quorum} or {@code classic} */
+  /**
+   * @param type {@code quorum} or {@code classic}
+   */
   public record Declare(String type, List<Binding> bind) {}
 
   public record Binding(String exchange, String exchangeType, String routingKey) {}

@@ -54,13 +54,15 @@ public interface Publisher {
     /**
      * The channel has gone; rows without a verdict are unsettled.
      *
-     * @param refusal not null when the broker closed the channel because of what was published (403,
-     *     404, 406 …): one of the unsettled rows is guilty; null for transport faults
+     * @param refusal not null when the broker closed the channel because of what was published
+     *     (403, 404, 406 …): one of the unsettled rows is guilty; null for transport faults
      */
     void closed(FencepostException cause, @Nullable ParkedReason refusal);
   }
 
-  /** @param refusal null when the broker confirmed it; {@code detail} is the reply text */
+  /**
+   * @param refusal null when the broker confirmed it; {@code detail} is the reply text
+   */
   record Verdict(long seq, @Nullable ParkedReason refusal, @Nullable String detail) {
     public static Verdict confirmed(long seq) {
       return new Verdict(seq, null, null);

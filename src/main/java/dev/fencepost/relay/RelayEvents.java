@@ -4,7 +4,9 @@ import dev.fencepost.model.LagCause;
 import dev.fencepost.model.ParkedReason;
 import java.time.Duration;
 
-/** Port: what the relay tells of itself. Cheap calls on the event loop; implementations never throw. */
+/**
+ * Port: what the relay tells of itself. Cheap calls on the event loop; implementations never throw.
+ */
 public interface RelayEvents {
 
   void published(int lane, int rows);

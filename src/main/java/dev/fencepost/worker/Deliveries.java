@@ -24,15 +24,20 @@ public interface Deliveries {
 
   interface Subscription {
     /**
-     * The delivery is settled: acknowledges it, grouped with its neighbours. Of an older epoch: dropped
-     * and counted. Twice: dropped and counted.
+     * The delivery is settled: acknowledges it, grouped with its neighbours. Of an older epoch:
+     * dropped and counted. Twice: dropped and counted.
      */
     void ack(Delivery.Tag tag);
 
-    /** Cancels the consumer; deliveries in hand may still be acknowledged. Completes when no more come. */
+    /**
+     * Cancels the consumer; deliveries in hand may still be acknowledged. Completes when no more
+     * come.
+     */
     Future<Void> stopIntake();
 
-    /** Sends the acknowledgements still pending and closes; what is not acknowledged is redelivered. */
+    /**
+     * Sends the acknowledgements still pending and closes; what is not acknowledged is redelivered.
+     */
     Future<Void> close();
   }
 
@@ -42,7 +47,9 @@ public interface Deliveries {
     /** The consumer is registered; a new epoch begins. */
     void consuming(long epoch);
 
-    /** The consumer is gone; everything of its epoch will be redelivered. It comes back by itself. */
+    /**
+     * The consumer is gone; everything of its epoch will be redelivered. It comes back by itself.
+     */
     void interrupted(FencepostException cause);
 
     /** An acknowledgement that was dropped: an older epoch, or settled before. */

@@ -4,7 +4,10 @@ import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.RecoveryDecision;
 import java.time.Duration;
 
-/** Port: what the worker tells of itself. Cheap calls on the event loop; implementations never throw. */
+/**
+ * Port: what the worker tells of itself. Cheap calls on the event loop; implementations never
+ * throw.
+ */
 public interface WorkerEvents {
 
   /** How a delivery or due retry was settled (metric {@code …_activities_total}). */
