@@ -1,0 +1,143 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.api.Receipt;
+import dev.fencepost.model.ActivityId;
+import dev.fencepost.model.Delivery;
+import dev.fencepost.model.ErrorInfo;
+import dev.fencepost.model.RecoveryDecision;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.SqlConnection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Port: activities, attempts, receipts, dead letters and audit in the database. Groups go in one
+ * statement each; time is the database's; everything after a claim is compared on owner and fence.
+ * Fails with a {@link dev.fencepost.model.FencepostException}; after kind TIMEOUT or
+ * DATABASE_UNREACHABLE nothing is known of what was asked.
+ */
+public interface ActivityStore {
+
+  /**
+   * Claims a group: counts each start before it runs. Two requests of one event in a group: the
+   * second is answered {@link Claim.Held}. Where the queue is ordered by key, an event behind a waiting
+   * one of its key is stored as blocked and answered {@link Claim.Waiting}. A row awaiting its message
+   * takes it, and starts if that is what it waits for.
+   *
+   * @param owner unique per process start
+   */
+  Future<List<Claim.Answer>> claim(String owner, List<Claim.Request> group);
+
+  /**
+   * Settles a group.
+   *
+   * @return per settlement whether the row was still ours; where it was not, nothing changed but the
+   *     audit log (the late result is kept as evidence)
+   */
+  Future<List<Boolean>> settle(String owner, List<Settlement> group);
+
+  /** Records a receipt ahead of the settlement; false when the lease was lost. */
+  Future<Boolean> recordReceipt(String owner, Claim.Ticket ticket, Receipt receipt);
+
+  /** A held lease and the progress to store with its renewal (null: none new). */
+  record Renewal(ActivityId id, long fence, @Nullable Long progressSeq, @Nullable String phase) {}
+
+  /** Extends leases of one type; per renewal whether it is still held. Locked rows are skipped and count as held. */
+  Future<List<Boolean>> renew(String owner, Duration ttl, List<Renewal> group);
+
+  /**
+   * Starts due retries, oldest first, within the free slots of each type.
+   *
+   * @param free type → starts allowed now (concurrency and retry budget have been asked)
+   */
+  Future<List<Claim.Due>> claimDue(
+      String owner, String consumer, Map<String, Slots> free);
+
+  /** @param work the configuration in force, which the start takes over */
+  record Slots(Claim.Work work, int free) {}
+
+  /**
+   * Running activities of the consumer whose lease has expired, by expiry.
+   *
+   * @param after exclusive keyset position, 0 at the start of a pass
+   */
+  Future<List<Evidence>> expired(String consumer, long after, int page);
+
+  /**
+   * Carries out a decision on an expired activity if its fence is still the evidence's: raises the
+   * fence, appends the lost attempt (its owner, fence, phase, progress) and an audit line with the
+   * decision. retry_same_activity makes it due now, or awaiting its message when it has no body;
+   * exhausted and record_failure write the dead letter (awaiting the message when there is no body).
+   *
+   * @return false when somebody else was faster: nothing changed
+   */
+  Future<Boolean> recover(String owner, Evidence evidence, RecoveryDecision decision);
+
+  /**
+   * As {@link #recover} with retry_same_activity, but starts at once under our lease: for a
+   * delivery in hand.
+   *
+   * @return null inside the future when somebody else was faster
+   */
+  Future<Claim.@Nullable Ticket> takeOver(
+      String owner, Evidence evidence, Claim.Work work, Delivery.Envelope envelope);
+
+  /**
+   * Takes the lease of an expired queryable activity in order to probe it: fence + 1, the lost attempt
+   * appended, no start counted. Ends by {@link #settle} or {@link #startProbed}.
+   */
+  Future<Claim.@Nullable Ticket> holdForProbe(String owner, Evidence evidence, Claim.Work work);
+
+  /** The probe said "never happened": counts a start under the same lease. */
+  Future<Claim.@Nullable Ticket> startProbed(String owner, Claim.Ticket held);
+
+  /**
+   * Opens a transaction for effects. Unclaimed requests insert their rows as completed, with
+   * receipt and attempt; what the transaction does not commit was never started.
+   */
+  Future<EffectGroup> beginEffects(String owner, Duration hardLimit, List<Claim.Request> fresh);
+
+  /** The same for one effect that was claimed before (redelivered, retried, split off). */
+  Future<EffectGroup> beginEffect(String owner, Duration hardLimit, Claim.Ticket claimed);
+
+  /** An open transaction with the rows of its effects. */
+  interface EffectGroup {
+    /** Per request: {@link Claim.Started} runs now, on {@link #connection}; others as for a claim. */
+    List<Claim.Answer> answers();
+
+    SqlConnection connection();
+
+    /** Stores receipts that have a body or failed, and commits; receipts in the order of the Started ones. */
+    Future<Void> commit(List<Receipt> receipts);
+
+    Future<Void> rollback();
+  }
+
+  /** A dead letter poison_message; a second one of the same identity changes nothing. */
+  Future<Void> poison(ActivityId identity, @Nullable String type, Delivery.Envelope envelope, ErrorInfo error);
+
+  /** Stores a message whose type nobody here knows; it is claimable once its type is. */
+  Future<Void> storeUnresolved(ActivityId id, String type, @Nullable String key, Delivery.Envelope envelope);
+
+  /**
+   * Makes unresolved rows of known types due, and those older than {@code cap} of other types poison.
+   */
+  Future<Integer> resolveTypes(String consumer, List<String> known, Duration cap, int page);
+
+  /** A run is silent beyond its progress timeout: an audit line, once per silence. */
+  Future<Void> recordStall(Claim.Ticket ticket, Duration silence);
+
+  /** Fleet-wide starts of the current window of a type with a retry budget, after adding ours. */
+  Future<BudgetCounts> countStarts(
+      String consumer, String type, long firstStarts, long retries);
+
+  record BudgetCounts(long firstStarts, long retries) {}
+
+  /** Open reviews, due retries and the like per consumer, bounded: never a full count. */
+  Future<Long> openReviews(String consumer);
+
+  /** Deletes plainly completed, never taken over, not irreversible activities older than that; a page. */
+  Future<Integer> purge(String consumer, Duration olderThan, int page);
+}

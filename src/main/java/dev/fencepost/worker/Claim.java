@@ -1,0 +1,57 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.model.ActivityId;
+import dev.fencepost.model.ActivityKind;
+import dev.fencepost.model.ActivityState;
+import dev.fencepost.model.Delivery;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** What a worker asks for when it wants to start an activity, and what it is told. */
+public final class Claim {
+  private Claim() {}
+
+  /**
+   * @param key the ordering key when the queue is ordered by key, else null
+   * @param redelivered the broker's flag: counts a redelivery where the row exists
+   * @param envelope stored when the row must wait and lacks its body
+   */
+  public record Request(
+      ActivityId id, Work work, @Nullable String key, boolean redelivered, Delivery.Envelope envelope) {}
+
+  /** What the configuration says of the type. */
+  public record Work(
+      String type, ActivityKind kind, int maxAttempts, int maxRetries, Duration leaseTtl) {}
+
+  /** One answer per request, in the order of the requests. */
+  public sealed interface Answer {}
+
+  /** The start is counted and committed; the lease is ours. */
+  public record Started(Ticket ticket) implements Answer {}
+
+  /** In a terminal state: acknowledge. */
+  public record Duplicate(ActivityState state) implements Answer {}
+
+  /** Stored and waiting (retry_scheduled, blocked, manual_review, unresolved): acknowledge. */
+  public record Waiting(ActivityState state) implements Answer {}
+
+  /** Running under somebody's lease (or an earlier one of ours) for so long still. */
+  public record Held(Duration remaining, Evidence evidence) implements Answer {}
+
+  /** Running, and the lease has expired: the recovery table decides. */
+  public record Expired(Evidence evidence) implements Answer {}
+
+  /**
+   * The right to run, and to settle, once.
+   *
+   * @param attempt starts of this generation, this one included
+   * @param first whether it is the first start of the event in this generation
+   * @param suspect whether an earlier start ended with its process
+   */
+  public record Ticket(
+      ActivityId id, Work work, long fence, int attempt, int retries, int generation, boolean first,
+      boolean suspect) {}
+
+  /** A start from the database: a due retry, with its stored message. */
+  public record Due(Ticket ticket, @Nullable String key, Delivery.Envelope envelope) {}
+}

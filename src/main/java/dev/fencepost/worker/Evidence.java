@@ -1,0 +1,33 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.model.ActivityId;
+import dev.fencepost.model.ActivityKind;
+import dev.fencepost.model.ReceiptOutcome;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of a running activity whose outcome nobody has reported: the input of the recovery
+ * table.
+ *
+ * @param receipt the receipt's outcome, null when there is none
+ * @param sinceStart since the last start, by database time
+ * @param leaseUntilMicros position of the sweep's keyset, microseconds since the epoch
+ */
+public record Evidence(
+    ActivityId id,
+    String type,
+    ActivityKind kind,
+    Holder holder,
+    Counts counts,
+    @Nullable ReceiptOutcome receipt,
+    Duration sinceStart,
+    boolean hasBody,
+    long leaseUntilMicros) {
+
+  /** Who holds it, under which fence, and how far it said it had come. */
+  public record Holder(
+      String owner, long fence, @Nullable String phase, @Nullable Long progress) {}
+
+  public record Counts(int attempts, int maxAttempts, int retries, int maxRetries, int generation) {}
+}

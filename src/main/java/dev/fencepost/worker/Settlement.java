@@ -1,0 +1,42 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.api.Receipt;
+import dev.fencepost.model.AttemptOutcome;
+import dev.fencepost.model.DeadLetterReason;
+import dev.fencepost.model.Delivery;
+import dev.fencepost.model.ErrorInfo;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a start ended. Applied only while owner and fence are the ticket's.
+ *
+ * @param envelope stored where the row must be able to run again or be read by a person and lacks
+ *     it; null only for {@link Completed} and where the row has its body already
+ */
+public record Settlement(Claim.Ticket ticket, How how, Delivery.@Nullable Envelope envelope) {
+
+  /** The closed set. */
+  public sealed interface How {}
+
+  /** The receipt and the state, in one statement. A failed_permanent receipt makes a dead letter. */
+  public record Completed(Receipt receipt) implements How {}
+
+  /**
+   * Runs again after {@code delay}, by the database's clock; uses up a retry only when {@code
+   * countsRetry}. The next start uses up an attempt in any case.
+   */
+  public record RunAgain(
+      AttemptOutcome outcome, Duration delay, boolean countsRetry, @Nullable ErrorInfo error)
+      implements How {}
+
+  /** A graceful shutdown: due now, and the start is not counted. */
+  public record Interrupted() implements How {}
+
+  /** One dead letter of this generation, in the same statement. */
+  public record Dead(DeadLetterReason reason, AttemptOutcome outcome, ErrorInfo error)
+      implements How {}
+
+  /** To an operator. */
+  public record Review(AttemptOutcome outcome, ErrorInfo error) implements How {}
+}
