@@ -2,7 +2,9 @@ package dev.fencepost.model;
 
 import org.jspecify.annotations.Nullable;
 
-/** A failure as it is stored and shown; made storable (NUL, lone surrogates, length) by the store. */
+/**
+ * A failure as it is stored and shown; made storable (NUL, lone surrogates, length) by the store.
+ */
 public record ErrorInfo(String errorClass, @Nullable String message, @Nullable String cause) {
 
   /** Class, message and the cause's own line. */

@@ -22,9 +22,9 @@ public interface ActivityStore {
 
   /**
    * Claims a group: counts each start before it runs. Two requests of one event in a group: the
-   * second is answered {@link Claim.Held}. Where the queue is ordered by key, an event behind a waiting
-   * one of its key is stored as blocked and answered {@link Claim.Waiting}. A row awaiting its message
-   * takes it, and starts if that is what it waits for.
+   * second is answered {@link Claim.Held}. Where the queue is ordered by key, an event behind a
+   * waiting one of its key is stored as blocked and answered {@link Claim.Waiting}. A row awaiting
+   * its message takes it, and starts if that is what it waits for.
    *
    * @param owner unique per process start
    */
@@ -33,8 +33,8 @@ public interface ActivityStore {
   /**
    * Settles a group.
    *
-   * @return per settlement whether the row was still ours; where it was not, nothing changed but the
-   *     audit log (the late result is kept as evidence)
+   * @return per settlement whether the row was still ours; where it was not, nothing changed but
+   *     the audit log (the late result is kept as evidence)
    */
   Future<List<Boolean>> settle(String owner, List<Settlement> group);
 
@@ -44,7 +44,10 @@ public interface ActivityStore {
   /** A held lease and the progress to store with its renewal (null: none new). */
   record Renewal(ActivityId id, long fence, @Nullable Long progressSeq, @Nullable String phase) {}
 
-  /** Extends leases of one type; per renewal whether it is still held. Locked rows are skipped and count as held. */
+  /**
+   * Extends leases of one type; per renewal whether it is still held. Locked rows are skipped and
+   * count as held.
+   */
   Future<List<Boolean>> renew(String owner, Duration ttl, List<Renewal> group);
 
   /**
@@ -52,10 +55,11 @@ public interface ActivityStore {
    *
    * @param free type → starts allowed now (concurrency and retry budget have been asked)
    */
-  Future<List<Claim.Due>> claimDue(
-      String owner, String consumer, Map<String, Slots> free);
+  Future<List<Claim.Due>> claimDue(String owner, String consumer, Map<String, Slots> free);
 
-  /** @param work the configuration in force, which the start takes over */
+  /**
+   * @param work the configuration in force, which the start takes over
+   */
   record Slots(Claim.Work work, int free) {}
 
   /**
@@ -69,7 +73,8 @@ public interface ActivityStore {
    * Carries out a decision on an expired activity if its fence is still the evidence's: raises the
    * fence, appends the lost attempt (its owner, fence, phase, progress) and an audit line with the
    * decision. retry_same_activity makes it due now, or awaiting its message when it has no body;
-   * exhausted and record_failure write the dead letter (awaiting the message when there is no body).
+   * exhausted and record_failure write the dead letter (awaiting the message when there is no
+   * body).
    *
    * @return false when somebody else was faster: nothing changed
    */
@@ -85,8 +90,8 @@ public interface ActivityStore {
       String owner, Evidence evidence, Claim.Work work, Delivery.Envelope envelope);
 
   /**
-   * Takes the lease of an expired queryable activity in order to probe it: fence + 1, the lost attempt
-   * appended, no start counted. Ends by {@link #settle} or {@link #startProbed}.
+   * Takes the lease of an expired queryable activity in order to probe it: fence + 1, the lost
+   * attempt appended, no start counted. Ends by {@link #settle} or {@link #startProbed}.
    */
   Future<Claim.@Nullable Ticket> holdForProbe(String owner, Evidence evidence, Claim.Work work);
 
@@ -104,25 +109,33 @@ public interface ActivityStore {
 
   /** An open transaction with the rows of its effects. */
   interface EffectGroup {
-    /** Per request: {@link Claim.Started} runs now, on {@link #connection}; others as for a claim. */
+    /**
+     * Per request: {@link Claim.Started} runs now, on {@link #connection}; others as for a claim.
+     */
     List<Claim.Answer> answers();
 
     SqlConnection connection();
 
-    /** Stores receipts that have a body or failed, and commits; receipts in the order of the Started ones. */
+    /**
+     * Stores receipts that have a body or failed, and commits; receipts in the order of the Started
+     * ones.
+     */
     Future<Void> commit(List<Receipt> receipts);
 
     Future<Void> rollback();
   }
 
   /** A dead letter poison_message; a second one of the same identity changes nothing. */
-  Future<Void> poison(ActivityId identity, @Nullable String type, Delivery.Envelope envelope, ErrorInfo error);
+  Future<Void> poison(
+      ActivityId identity, @Nullable String type, Delivery.Envelope envelope, ErrorInfo error);
 
   /** Stores a message whose type nobody here knows; it is claimable once its type is. */
-  Future<Void> storeUnresolved(ActivityId id, String type, @Nullable String key, Delivery.Envelope envelope);
+  Future<Void> storeUnresolved(
+      ActivityId id, String type, @Nullable String key, Delivery.Envelope envelope);
 
   /**
-   * Makes unresolved rows of known types due, and those older than {@code cap} of other types poison.
+   * Makes unresolved rows of known types due, and those older than {@code cap} of other types
+   * poison.
    */
   Future<Integer> resolveTypes(String consumer, List<String> known, Duration cap, int page);
 
@@ -130,14 +143,16 @@ public interface ActivityStore {
   Future<Void> recordStall(Claim.Ticket ticket, Duration silence);
 
   /** Fleet-wide starts of the current window of a type with a retry budget, after adding ours. */
-  Future<BudgetCounts> countStarts(
-      String consumer, String type, long firstStarts, long retries);
+  Future<BudgetCounts> countStarts(String consumer, String type, long firstStarts, long retries);
 
   record BudgetCounts(long firstStarts, long retries) {}
 
   /** Open reviews, due retries and the like per consumer, bounded: never a full count. */
   Future<Long> openReviews(String consumer);
 
-  /** Deletes plainly completed, never taken over, not irreversible activities older than that; a page. */
+  /**
+   * Deletes plainly completed, never taken over, not irreversible activities older than that; a
+   * page.
+   */
   Future<Integer> purge(String consumer, Duration olderThan, int page);
 }

@@ -17,7 +17,11 @@ public final class Claim {
    * @param envelope stored when the row must wait and lacks its body
    */
   public record Request(
-      ActivityId id, Work work, @Nullable String key, boolean redelivered, Delivery.Envelope envelope) {}
+      ActivityId id,
+      Work work,
+      @Nullable String key,
+      boolean redelivered,
+      Delivery.Envelope envelope) {}
 
   /** What the configuration says of the type. */
   public record Work(
@@ -49,7 +53,13 @@ public final class Claim {
    * @param suspect whether an earlier start ended with its process
    */
   public record Ticket(
-      ActivityId id, Work work, long fence, int attempt, int retries, int generation, boolean first,
+      ActivityId id,
+      Work work,
+      long fence,
+      int attempt,
+      int retries,
+      int generation,
+      boolean first,
       boolean suspect) {}
 
   /** A start from the database: a due retry, with its stored message. */

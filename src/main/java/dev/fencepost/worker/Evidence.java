@@ -26,8 +26,8 @@ public record Evidence(
     long leaseUntilMicros) {
 
   /** Who holds it, under which fence, and how far it said it had come. */
-  public record Holder(
-      String owner, long fence, @Nullable String phase, @Nullable Long progress) {}
+  public record Holder(String owner, long fence, @Nullable String phase, @Nullable Long progress) {}
 
-  public record Counts(int attempts, int maxAttempts, int retries, int maxRetries, int generation) {}
+  public record Counts(
+      int attempts, int maxAttempts, int retries, int maxRetries, int generation) {}
 }

@@ -19,7 +19,9 @@ public record Settlement(Claim.Ticket ticket, How how, Delivery.@Nullable Envelo
   /** The closed set. */
   public sealed interface How {}
 
-  /** The receipt and the state, in one statement. A failed_permanent receipt makes a dead letter. */
+  /**
+   * The receipt and the state, in one statement. A failed_permanent receipt makes a dead letter.
+   */
   public record Completed(Receipt receipt) implements How {}
 
   /**
