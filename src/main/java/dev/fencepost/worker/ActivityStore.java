@@ -23,20 +23,40 @@ public interface ActivityStore {
   /**
    * Claims a group: counts each start before it runs. Two requests of one event in a group: the
    * second is answered {@link Claim.Held}. Where the queue is ordered by key, an event behind a
-   * waiting one of its key is stored as blocked and answered {@link Claim.Waiting}. A row awaiting
-   * its message takes it, and starts if that is what it waits for.
+   * waiting one of its key (any earlier row of the key that has not ended, running ones included)
+   * is stored as blocked and answered {@link Claim.Waiting}. A row awaiting its message takes it,
+   * goes on as its decision said (a retry becomes due now) and is answered {@link Claim.Waiting} or
+   * {@link Claim.Duplicate}: a plain claim never starts a suspect.
    *
    * @param owner unique per process start
    */
   Future<List<Claim.Answer>> claim(String owner, List<Claim.Request> group);
 
   /**
-   * Settles a group.
+   * Settles a group. Where the outcome is timed_out or unknown the fence is raised by one, so that
+   * the run that may go on can record nothing any more.
+   *
+   * <p>Asked again after an unknown answer, a settlement that has been applied is answered true and
+   * changes nothing (the attempt of its fence has ended with its outcome).
    *
    * @return per settlement whether the row was still ours; where it was not, nothing changed but
    *     the audit log (the late result is kept as evidence)
    */
   Future<List<Boolean>> settle(String owner, List<Settlement> group);
+
+  /**
+   * The result of a run that its hard limit or another owner had ended: an audit line with the
+   * evidence, nothing else.
+   */
+  Future<Void> recordLate(
+      String owner, Claim.Ticket ticket, @Nullable Receipt receipt, @Nullable ErrorInfo error);
+
+  /**
+   * Keeps the message of an activity that has not ended and lacks it, so that it can be
+   * acknowledged while somebody else holds the lease. False when there is no such row any more
+   * (purged): claim again.
+   */
+  Future<Boolean> keepBody(ActivityId id, Delivery.Envelope envelope);
 
   /** Records a receipt ahead of the settlement; false when the lease was lost. */
   Future<Boolean> recordReceipt(String owner, Claim.Ticket ticket, Receipt receipt);
@@ -51,11 +71,21 @@ public interface ActivityStore {
   Future<List<Boolean>> renew(String owner, Duration ttl, List<Renewal> group);
 
   /**
-   * Starts due retries, oldest first, within the free slots of each type.
+   * Starts due retries, oldest first, within the free slots of each type. Suspects (whose last
+   * start ended with its process) are left to {@link #claimSuspect}.
    *
    * @param free type → starts allowed now (concurrency and retry budget have been asked)
    */
   Future<List<Claim.Due>> claimDue(String owner, String consumer, Map<String, Slots> free);
+
+  /**
+   * Starts one suspect that is due, of these types; each waits for its turn unclaimed, so that a
+   * message that kills its process costs the others no start.
+   *
+   * @return null inside the future when there is none
+   */
+  Future<Claim.@Nullable Due> claimSuspect(
+      String owner, String consumer, Map<String, Claim.Work> types);
 
   /**
    * @param work the configuration in force, which the start takes over
@@ -63,31 +93,28 @@ public interface ActivityStore {
   record Slots(Claim.Work work, int free) {}
 
   /**
-   * Running activities of the consumer whose lease has expired, by expiry.
+   * Running activities of the consumer whose lease has expired, by expiry and event id (one claim
+   * statement gives many rows the same expiry).
    *
-   * @param after exclusive keyset position, 0 at the start of a pass
+   * @param after the last one of the page before, null at the start of a pass
    */
-  Future<List<Evidence>> expired(String consumer, long after, int page);
+  Future<List<Evidence>> expired(String consumer, @Nullable Evidence after, int page);
 
   /**
    * Carries out a decision on an expired activity if its fence is still the evidence's: raises the
    * fence, appends the lost attempt (its owner, fence, phase, progress) and an audit line with the
-   * decision. retry_same_activity makes it due now, or awaiting its message when it has no body;
-   * exhausted and record_failure write the dead letter (awaiting the message when there is no
-   * body).
+   * decision. retry_same_activity makes it due now as a suspect, or awaiting its message when there
+   * is no body; exhausted and record_failure write the dead letter (awaiting the message when there
+   * is no body).
    *
+   * @param envelope the message when it is at hand: kept where the row lacks its body
    * @return false when somebody else was faster: nothing changed
    */
-  Future<Boolean> recover(String owner, Evidence evidence, RecoveryDecision decision);
-
-  /**
-   * As {@link #recover} with retry_same_activity, but starts at once under our lease: for a
-   * delivery in hand.
-   *
-   * @return null inside the future when somebody else was faster
-   */
-  Future<Claim.@Nullable Ticket> takeOver(
-      String owner, Evidence evidence, Claim.Work work, Delivery.Envelope envelope);
+  Future<Boolean> recover(
+      String owner,
+      Evidence evidence,
+      RecoveryDecision decision,
+      Delivery.@Nullable Envelope envelope);
 
   /**
    * Takes the lease of an expired queryable activity in order to probe it: fence + 1, the lost
@@ -107,7 +134,10 @@ public interface ActivityStore {
   /** The same for one effect that was claimed before (redelivered, retried, split off). */
   Future<EffectGroup> beginEffect(String owner, Duration hardLimit, Claim.Ticket claimed);
 
-  /** An open transaction with the rows of its effects. */
+  /**
+   * An open transaction with the rows of its effects, on a connection of the pool that only effects
+   * use: a slow effect starves no claim.
+   */
   interface EffectGroup {
     /**
      * Per request: {@link Claim.Started} runs now, on {@link #connection}; others as for a claim.
@@ -118,11 +148,18 @@ public interface ActivityStore {
 
     /**
      * Stores receipts that have a body or failed, and commits; receipts in the order of the Started
-     * ones.
+     * ones. Fails when the transaction had been aborted (a handler that hid its failed statement):
+     * PostgreSQL answers such a COMMIT with ROLLBACK, not with an error.
      */
     Future<Void> commit(List<Receipt> receipts);
 
     Future<Void> rollback();
+
+    /**
+     * For a handler that has not come back: cancels the running statement, rolls back, and closes
+     * the connection instead of giving it back.
+     */
+    Future<Void> abandon();
   }
 
   /** A dead letter poison_message; a second one of the same identity changes nothing. */
@@ -142,7 +179,10 @@ public interface ActivityStore {
   /** A run is silent beyond its progress timeout: an audit line, once per silence. */
   Future<Void> recordStall(Claim.Ticket ticket, Duration silence);
 
-  /** Fleet-wide starts of the current window of a type with a retry budget, after adding ours. */
+  /**
+   * Fleet-wide starts of the current window of a type with a retry budget, after adding ours;
+   * negative numbers give back what was reserved and not started.
+   */
   Future<BudgetCounts> countStarts(String consumer, String type, long firstStarts, long retries);
 
   record BudgetCounts(long firstStarts, long retries) {}

@@ -41,4 +41,10 @@ public record Settlement(Claim.Ticket ticket, How how, Delivery.@Nullable Envelo
 
   /** To an operator. */
   public record Review(AttemptOutcome outcome, ErrorInfo error) implements How {}
+
+  /**
+   * Nobody knows, and only a probe can tell: stays running with its fence raised and its lease
+   * ended, so that the sweep decides; the attempt ends with {@code outcome}.
+   */
+  public record Undecided(AttemptOutcome outcome, ErrorInfo error) implements How {}
 }
