@@ -1,0 +1,146 @@
+package dev.fencepost.operations;
+
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.operations.BulkResult.Outcome;
+import dev.fencepost.operations.ParkedRequest.Action;
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Use case: rows that the broker refused, and publishing what is retained once more. */
+public final class OutboxDesk {
+  /** Rows of one key that a single request may touch. */
+  static final int MAX_OF_KEY = 10_000;
+
+  private static final int STEP = 1000;
+
+  private final Stores stores;
+  private final Pacing pacing;
+
+  /** What it needs. */
+  public record Stores(ParkedStore parked, ParkedRequests requests, ReplayStore replay) {}
+
+  public OutboxDesk(Stores stores, Pacing pacing) {
+    this.stores = stores;
+    this.pacing = pacing;
+  }
+
+  public Future<Page<ViewRow>> parked(ParkedFilter filter, Page.Request page) {
+    return stores.parked.list(filter, page);
+  }
+
+  /**
+   * Asks the lane's owner.
+   *
+   * @return row by row; fails with NOT_FOUND when nothing is parked under the key or seq
+   */
+  public Future<BulkResult> request(ParkedRequest request) {
+    return find(request.row().keyOrSeq())
+        .compose(
+            rows -> {
+              if (rows.isEmpty()) {
+                return Future.failedFuture(
+                    new FencepostException(
+                        FailureKind.NOT_FOUND,
+                        "nothing is parked under the key or seq " + request.row().keyOrSeq()));
+              }
+              List<ViewRow> meant = meant(request, rows);
+              List<Long> seqs = meant.stream().map(row -> row.number("seq")).toList();
+              return stores
+                  .requests
+                  .request(request.action(), seqs, request.operator(), request.to())
+                  .map(recorded -> result(meant, new HashSet<>(recorded)));
+            });
+  }
+
+  private Future<List<ViewRow>> find(String keyOrSeq) {
+    return stores
+        .parked
+        .ofKey(keyOrSeq, MAX_OF_KEY)
+        .compose(
+            rows ->
+                rows.isEmpty() && keyOrSeq.matches("\\d{1,18}")
+                    ? stores.parked.ofSeq(Long.parseLong(keyOrSeq))
+                    : Future.succeededFuture(rows));
+  }
+
+  private static List<ViewRow> meant(ParkedRequest request, List<ViewRow> rows) {
+    if (request.row().all()) {
+      return rows;
+    }
+    ViewRow head = rows.get(0);
+    if (request.action() != Action.REDIRECT) {
+      return List.of(head);
+    }
+    return rows.stream()
+        .filter(row -> same(row, head, "exchange") && same(row, head, "routing_key"))
+        .toList();
+  }
+
+  private static boolean same(ViewRow a, ViewRow b, String column) {
+    return Objects.equals(a.text(column), b.text(column));
+  }
+
+  private static BulkResult result(List<ViewRow> rows, Set<Long> recorded) {
+    List<BulkResult.Item> items =
+        rows.stream()
+            .map(
+                row -> {
+                  long seq = row.number("seq");
+                  return recorded.contains(seq)
+                      ? new BulkResult.Item(seq, row, Outcome.REQUESTED, null)
+                      : new BulkResult.Item(seq, row, Outcome.UNCHANGED, "is not parked any more");
+                })
+            .toList();
+    return new BulkResult(false, items, false, null);
+  }
+
+  /** Copies what passes the filter; what is written after the start is not copied. */
+  public Future<ReplayResult> replay(ReplayRequest request, Progress progress) {
+    return stores
+        .replay
+        .now()
+        .compose(
+            now -> {
+              Instant until = request.until() == null ? now : request.until();
+              ReplayRequest bounded =
+                  new ReplayRequest(
+                      request.since(),
+                      until,
+                      request.exchange(),
+                      request.type(),
+                      request.dryRun(),
+                      request.ratePerSecond());
+              return steps(bounded, null, 0, progress)
+                  .map(rows -> new ReplayResult(request.dryRun(), rows, request.since(), until));
+            });
+  }
+
+  private Future<Long> steps(
+      ReplayRequest request, @Nullable String after, long done, Progress progress) {
+    int rate = request.dryRun() ? 0 : request.ratePerSecond();
+    int limit = rate == 0 ? STEP : Math.min(rate, STEP);
+    return stores
+        .replay
+        .step(request, after, limit)
+        .compose(
+            step -> {
+              long sum = done + step.rows();
+              progress.done(sum);
+              if (step.next() == null) {
+                return Future.succeededFuture(sum);
+              }
+              Future<Void> wait =
+                  rate == 0
+                      ? Future.succeededFuture()
+                      : pacing.pause(Duration.ofMillis(1000L * step.rows() / rate));
+              return wait.compose(waited -> steps(request, step.next(), sum, progress));
+            });
+  }
+}

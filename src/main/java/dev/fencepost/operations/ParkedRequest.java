@@ -1,0 +1,49 @@
+package dev.fencepost.operations;
+
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What to do with a parked row.
+ *
+ * @param row which
+ * @param to where to instead, for REDIRECT; null otherwise
+ */
+public record ParkedRequest(Action action, Row row, String operator, @Nullable Target to) {
+
+  /** What the lane's owner is asked to do. */
+  public enum Action {
+    /** Publish it now, without waiting for its backoff. */
+    RETRY,
+    /** Never publish it; what waits behind it goes on. */
+    SKIP,
+    /** Publish it somewhere else. */
+    REDIRECT
+  }
+
+  /**
+   * A key names its first parked row, the one that holds the others up; REDIRECT also takes those
+   * behind it that go to the same exchange and routing key, and {@code all} takes every row of it.
+   *
+   * @param keyOrSeq an ordering key, or the seq of a row (a key that is a number wins)
+   */
+  public record Row(String keyOrSeq, boolean all) {}
+
+  /**
+   * @param routingKey null: as it was
+   */
+  public record Target(String exchange, @Nullable String routingKey) {}
+
+  public ParkedRequest {
+    Input.name("key or seq", row.keyOrSeq());
+    Input.required("operator", operator, 200);
+    if (action == Action.REDIRECT && to == null) {
+      throw new FencepostException(
+          FailureKind.INVALID_INPUT, "exchange: is missing; say where to publish it instead");
+    }
+    if (to != null && to.exchange().length() > 127) {
+      throw Input.refused("exchange", to.exchange(), "at most 127 characters");
+    }
+  }
+}
