@@ -1,0 +1,355 @@
+package dev.fencepost.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A PostgreSQL of the test's own on a loopback port: durable as in production (fsync is on), with
+ * passwords (SCRAM), and able to be stopped, killed, paused, replicated and promoted.
+ */
+public final class PostgresServer implements AutoCloseable {
+
+  private static final String USER = "postgres";
+  private static final String PASSWORD = "fencepost";
+  private static final Duration START_DEADLINE = Duration.ofSeconds(60);
+  private static final AtomicInteger DATABASES = new AtomicInteger();
+
+  private final String uri;
+  private final Path folder;
+  private final Map<String, String> settings;
+  private final List<PostgresServer> replicas = new ArrayList<>();
+  private ServerProcess process;
+  private boolean paused;
+
+  private PostgresServer(String uri, Path folder, Map<String, String> settings) {
+    this.uri = uri;
+    this.folder = folder;
+    this.settings = settings;
+  }
+
+  /** Starts a private instance. */
+  public static PostgresServer start() {
+    return start(Map.of());
+  }
+
+  /** Starts a private instance; {@code settings} go before the defaults of {@link #defaults()}. */
+  public static PostgresServer start(Map<String, String> settings) {
+    PostgresServer server = create(settings);
+    server.initialize();
+    server.launch();
+    return server;
+  }
+
+  /** A server somebody else runs: it gives databases, all else is refused. */
+  static PostgresServer outside(String uri) {
+    return new PostgresServer(uri, null, Map.of());
+  }
+
+  private static PostgresServer create(Map<String, String> settings) {
+    int port = Ports.free();
+    Map<String, String> all = new TreeMap<>(defaults());
+    all.putAll(settings);
+    all.put("port", Integer.toString(port));
+    Path folder = TempFolders.create("postgres");
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> TempFolders.delete(folder)));
+    return new PostgresServer(
+        "postgresql://" + USER + ":" + PASSWORD + "@127.0.0.1:" + port + "/postgres", folder, all);
+  }
+
+  private static Map<String, String> defaults() {
+    return Map.of(
+        "listen_addresses", "127.0.0.1",
+        "unix_socket_directories", "",
+        "max_connections", "200",
+        "max_prepared_transactions", "20",
+        "track_activity_query_size", "4096",
+        "shared_buffers", "64MB",
+        "timezone", "UTC",
+        "log_line_prefix", "%m [%p] %a ");
+  }
+
+  /** The URI of the maintenance database, for the superuser. */
+  public String uri() {
+    return uri;
+  }
+
+  /** The URI of a database of this server, for the superuser. */
+  public String uri(String database) {
+    return uri.substring(0, uri.lastIndexOf('/') + 1) + database;
+  }
+
+  /** The URI of a database for another role. */
+  public static String uriAs(String uri, String user, String password) {
+    URI parsed = URI.create(uri);
+    return "postgresql://"
+        + encode(user)
+        + ":"
+        + encode(password)
+        + "@"
+        + parsed.getHost()
+        + ":"
+        + parsed.getPort()
+        + parsed.getPath();
+  }
+
+  public int port() {
+    return URI.create(uri).getPort();
+  }
+
+  /** Creates an empty database and returns its URI. */
+  public String newDatabase() {
+    String name = "test_" + ProcessHandle.current().pid() + "_" + DATABASES.incrementAndGet();
+    execute(uri, "create database " + name);
+    if (folder == null) {
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> execute(uri, "drop database " + name)));
+    }
+    return uri(name);
+  }
+
+  /** A JDBC connection, for tests that look at or prepare the database. */
+  public static Connection connect(String uri) throws SQLException {
+    URI parsed = URI.create(uri);
+    String[] user = parsed.getRawUserInfo().split(":", 2);
+    return DriverManager.getConnection(
+        "jdbc:postgresql://"
+            + parsed.getHost()
+            + ":"
+            + parsed.getPort()
+            + parsed.getRawPath()
+            + "?connectTimeout=5&user="
+            + user[0]
+            + "&password="
+            + (user.length > 1 ? user[1] : ""));
+  }
+
+  /** Runs statements that return nothing of interest, each committed by itself. */
+  public static void execute(String uri, String... statements) {
+    try (Connection connection = connect(uri);
+        Statement statement = connection.createStatement()) {
+      for (String sql : statements) {
+        statement.execute(sql);
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Ends every session of other clients, as an administrator's restart would. */
+  public void dropConnections() {
+    execute(
+        uri,
+        "select pg_terminate_backend(pid) from pg_stat_activity"
+            + " where pid <> pg_backend_pid() and backend_type = 'client backend'");
+  }
+
+  /** Shuts down in order (fast mode): sessions are ended, a checkpoint is written. */
+  public void stop() {
+    own("stop");
+    resume();
+    process.signal("INT");
+    process.awaitExit(Duration.ofSeconds(30));
+  }
+
+  /** SIGKILL for the server and all its sessions: what was not durable is lost. */
+  public void kill() {
+    own("kill");
+    paused = false;
+    process.kill();
+  }
+
+  /** SIGSTOP for the server and all its sessions: connections stay open and silent. */
+  public void pause() {
+    own("pause");
+    process.pause();
+    paused = true;
+  }
+
+  /** Undoes {@link #pause()}. */
+  public void resume() {
+    own("resume");
+    if (paused) {
+      process.resume();
+      paused = false;
+    }
+  }
+
+  /** Starts it again on the same port and data, after a stop or kill, or stops it first. */
+  public void restart() {
+    own("restart");
+    if (process.isAlive()) {
+      stop();
+    }
+    launch();
+  }
+
+  public boolean isRunning() {
+    return folder == null || process.isAlive();
+  }
+
+  /** A hot standby that streams from this server; closed with it. */
+  public PostgresServer startReplica() {
+    return startReplica(Map.of());
+  }
+
+  /** A hot standby with settings of its own; its {@code application_name} is {@code replica}. */
+  public PostgresServer startReplica(Map<String, String> settings) {
+    own("startReplica");
+    Map<String, String> all = new TreeMap<>(settings);
+    all.put(
+        "primary_conninfo",
+        "host=127.0.0.1 port="
+            + port()
+            + " user="
+            + USER
+            + " password="
+            + PASSWORD
+            + " application_name=replica");
+    PostgresServer replica = create(all);
+    replica.prepareFolder();
+    replica.run(
+        "pg_basebackup",
+        "-h",
+        "127.0.0.1",
+        "-p",
+        Integer.toString(port()),
+        "-U",
+        USER,
+        "-D",
+        replica.data().toString(),
+        "-X",
+        "stream",
+        "-c",
+        "fast",
+        "-N");
+    replica.write(replica.data().resolve("standby.signal"), "");
+    replica.launch();
+    replicas.add(replica);
+    return replica;
+  }
+
+  /** Makes a standby the writable server; returns when it is. */
+  public void promote() {
+    own("promote");
+    execute(uri, "select pg_promote(true, 60)");
+  }
+
+  /** Kills it and deletes its folder; nothing for a server somebody else runs. */
+  @Override
+  public void close() {
+    replicas.forEach(PostgresServer::close);
+    if (folder != null) {
+      kill();
+      TempFolders.delete(folder);
+    }
+  }
+
+  void ensureRunning() {
+    if (folder != null) {
+      resume();
+      if (!process.isAlive()) {
+        launch();
+      }
+    }
+  }
+
+  private void initialize() {
+    prepareFolder();
+    Path password = folder.resolve("password");
+    write(password, PASSWORD);
+    run(
+        "initdb",
+        "-D",
+        data().toString(),
+        "-U",
+        USER,
+        "-A",
+        "scram-sha-256",
+        "--pwfile",
+        password.toString(),
+        "-E",
+        "UTF8",
+        "--locale=C.UTF-8",
+        "--no-sync");
+  }
+
+  private void launch() {
+    List<String> line = new ArrayList<>(List.of(binary("postgres"), "-D", data().toString()));
+    settings.forEach((name, value) -> line.addAll(List.of("-c", name + "=" + value)));
+    process = ServerProcess.start(command(line, "server.log"));
+    Await.until(
+        "PostgreSQL answers on port " + port(),
+        START_DEADLINE,
+        () -> {
+          if (!process.isAlive()) {
+            throw new IllegalStateException("PostgreSQL did not start\n" + process.logTail());
+          }
+          connect(uri).close();
+          return true;
+        });
+  }
+
+  private Path data() {
+    return folder.resolve("data");
+  }
+
+  private void prepareFolder() {
+    try {
+      Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void run(String program, String... arguments) {
+    List<String> line = new ArrayList<>(List.of(binary(program)));
+    line.addAll(List.of(arguments));
+    ServerProcess.run(command(line, program + ".log"));
+  }
+
+  private ServerProcess.Command command(List<String> line, String log) {
+    return new ServerProcess.Command(
+        line, Map.of("PGPASSWORD", PASSWORD), folder, folder.resolve(log), Binaries.serverUser());
+  }
+
+  private static String binary(String name) {
+    return Binaries.postgres().resolve(name).toString();
+  }
+
+  private void write(Path file, String text) {
+    try {
+      Files.writeString(file, text);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void own(String operation) {
+    if (folder == null) {
+      throw new IllegalStateException(
+          operation
+              + " is refused on the server of "
+              + TestServers.DATABASE_URI
+              + ": use an instance of your own (PostgresServer.start())");
+    }
+  }
+
+  private static String encode(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+}
