@@ -118,12 +118,35 @@ public interface ActivityStore {
 
   /**
    * Takes the lease of an expired queryable activity in order to probe it: fence + 1, the lost
-   * attempt appended, no start counted. Ends by {@link #settle} or {@link #startProbed}.
+   * attempt appended, no start counted. Ends by {@link #settleProbed}.
+   *
+   * @return null inside the future when somebody else was faster
    */
-  Future<Claim.@Nullable Ticket> holdForProbe(String owner, Evidence evidence, Claim.Work work);
+  Future<@Nullable Hold> holdForProbe(String owner, Evidence evidence, Claim.Work work);
 
-  /** The probe said "never happened": counts a start under the same lease. */
-  Future<Claim.@Nullable Ticket> startProbed(String owner, Claim.Ticket held);
+  /**
+   * A lease held for a probe.
+   *
+   * @param envelope the message, null when the row lacks it
+   */
+  record Hold(
+      Claim.Ticket ticket, @Nullable String key, Delivery.@Nullable Envelope envelope) {}
+
+  /**
+   * Ends a hold by the table's decision on the probe's answer, as {@link #recover} does, without
+   * another lost attempt; the answer is kept as evidence.
+   *
+   * @param receipt what the probe answered; null unless the decision records an outcome
+   * @param envelope the message when it is at hand
+   * @return false when the lease was lost: nothing changed
+   */
+  Future<Boolean> settleProbed(
+      String owner,
+      Claim.Ticket held,
+      RecoveryDecision decision,
+      @Nullable Receipt receipt,
+      String answer,
+      Delivery.@Nullable Envelope envelope);
 
   /**
    * Opens a transaction for effects. Unclaimed requests insert their rows as completed, with
