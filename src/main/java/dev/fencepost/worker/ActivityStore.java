@@ -129,8 +129,7 @@ public interface ActivityStore {
    *
    * @param envelope the message, null when the row lacks it
    */
-  record Hold(
-      Claim.Ticket ticket, @Nullable String key, Delivery.@Nullable Envelope envelope) {}
+  record Hold(Claim.Ticket ticket, @Nullable String key, Delivery.@Nullable Envelope envelope) {}
 
   /**
    * Ends a hold by the table's decision on the probe's answer, as {@link #recover} does, without
