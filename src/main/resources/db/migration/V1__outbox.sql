@@ -169,7 +169,7 @@ begin
   if current_setting('max_prepared_transactions') = '0' then
     select a.last_value, r.last_value into asleep, rung from ${schema}.relay_asleep a, ${schema}.relay_rung r;
     if asleep > rung then
-      perform pg_notify('${schema}_outbox', asleep::text);
+      perform pg_notify(tg_table_schema || '_outbox', asleep::text);
     end if;
   end if;
   return null;

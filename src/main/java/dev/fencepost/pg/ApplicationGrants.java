@@ -25,12 +25,12 @@ public final class ApplicationGrants {
   /**
    * The statements, one an element, without a semicolon.
    *
+   * @param schema as it stands in statements: quoted
    * @param role as the database knows it; quoted here
    */
   public static List<String> statements(String schema, String role) {
-    String quoted = '"' + role.replace("\"", "\"\"") + '"';
     return TEXT.replace("${schema}", schema)
-        .replace("${role}", quoted)
+        .replace("${role}", PgDatabase.quote(role))
         .strip()
         .transform(text -> List.of(text.split(";\\s*")));
   }

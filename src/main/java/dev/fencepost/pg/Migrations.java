@@ -94,16 +94,7 @@ public final class Migrations {
    * @param role as it is called in the database, unquoted
    */
   public List<String> grants(String role) {
-    String to = " to " + PgDatabase.quote(role);
-    return List.of(
-        "grant usage on schema " + schema() + to,
-        "grant insert ("
-            + String.join(", ", APPLICATION_COLUMNS)
-            + ") on "
-            + schema()
-            + ".outbox"
-            + to,
-        "grant execute on function " + schema() + ".publish" + to);
+    return ApplicationGrants.statements(schema(), role);
   }
 
   /**
@@ -173,19 +164,6 @@ public final class Migrations {
     return new FencepostException(
         FailureKind.SCHEMA_MISSING, what + ": run `fencepost migrate -c FILE`");
   }
-
-  /** What contract and documentation let an application write. */
-  private static final List<String> APPLICATION_COLUMNS =
-      List.of(
-          "event_id",
-          "exchange",
-          "routing_key",
-          "type",
-          "key",
-          "payload",
-          "content_type",
-          "headers",
-          "properties");
 
   private String schema() {
     return PgDatabase.quote(config.database().schema());
