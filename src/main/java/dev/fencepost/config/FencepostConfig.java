@@ -19,12 +19,30 @@ public record FencepostConfig(
    * @param uris {@code postgresql://user:password@host:port/database?sslmode=…}, several of which
    *     the writable one is used
    */
-  public record Database(List<String> uris, String schema, int poolSize) {}
+  public record Database(List<String> uris, String schema, int poolSize) {
+    @Override
+    public String toString() {
+      List<String> shown = uris.stream().map(Redaction::uri).toList();
+      return "Database[uris=" + shown + ", schema=" + schema + ", poolSize=" + poolSize + "]";
+    }
+  }
 
   /**
    * @param uris of one cluster, tried in turn
    */
-  public record Broker(List<String> uris, @Nullable URI managementUri, Duration consumerTimeout) {}
+  public record Broker(List<String> uris, @Nullable URI managementUri, Duration consumerTimeout) {
+    @Override
+    public String toString() {
+      String management = managementUri == null ? "null" : Redaction.uri(managementUri.toString());
+      return "Broker[uris="
+          + uris.stream().map(Redaction::uri).toList()
+          + ", managementUri="
+          + management
+          + ", consumerTimeout="
+          + consumerTimeout
+          + "]";
+    }
+  }
 
   public record Relay(
       boolean enabled,
@@ -72,7 +90,13 @@ public record FencepostConfig(
   /**
    * @param token empty when none is set
    */
-  public record Admin(String host, int port, String token) {}
+  public record Admin(String host, int port, String token) {
+    @Override
+    public String toString() {
+      String shown = Redaction.secret(!token.isEmpty());
+      return "Admin[host=" + host + ", port=" + port + ", token=" + shown + "]";
+    }
+  }
 
   /**
    * @param open {@code metrics.public}: /metrics answers without the token
