@@ -1,0 +1,122 @@
+package dev.fencepost.admin;
+
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.HostAndPort;
+import io.vertx.ext.web.RoutingContext;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Who may ask: those with the token; without one, this machine. */
+final class Access {
+  private static final Set<String> LOOPBACK_NAMES =
+      Set.of("localhost", "127.0.0.1", "::1", "[::1]");
+  private static final String BEARER = "bearer ";
+
+  private final byte @Nullable [] tokenDigest;
+  private final RateLimit failures = new RateLimit(RateLimit.Rate.FAILURES, System::nanoTime);
+
+  Access(String token) {
+    this.tokenDigest = token.isEmpty() ? null : digest(token);
+  }
+
+  boolean hasToken() {
+    return tokenDigest != null;
+  }
+
+  void check(RoutingContext context) {
+    if (tokenDigest == null) {
+      loopbackOnly(context);
+      return;
+    }
+    String address = context.request().remoteAddress().hostAddress();
+    String given = bearer(context.request().getHeader("Authorization"));
+    // A digest has one length whatever the token's: equal time says nothing of it.
+    if (!failures.allows(address)) {
+      Problem.send(context, 429, "too_many_requests", "too many wrong tokens from this address");
+    } else if (given != null && MessageDigest.isEqual(tokenDigest, digest(given))) {
+      context.next();
+    } else {
+      if (given != null) {
+        failures.take(address);
+      }
+      Problem.send(
+          context,
+          401,
+          "unauthorized",
+          given == null
+              ? "needs the header \"Authorization: Bearer TOKEN\""
+              : "this is not the token of admin.token");
+    }
+  }
+
+  /** A page elsewhere must not reach us by a name that resolves to loopback, nor by a proxy. */
+  private static void loopbackOnly(RoutingContext context) {
+    HttpServerRequest request = context.request();
+    HostAndPort host = request.authority();
+    if (!loopback(request.remoteAddress().hostAddress())
+        || request.headers().contains("X-Forwarded-For")
+        || request.headers().contains("Forwarded")) {
+      Problem.send(context, 403, "forbidden", "without admin.token only this machine is answered");
+    } else if (host == null || !LOOPBACK_NAMES.contains(host.host().toLowerCase(Locale.ROOT))) {
+      Problem.send(
+          context, 403, "forbidden", "without admin.token only localhost is a name of this server");
+    } else {
+      context.next();
+    }
+  }
+
+  private static boolean loopback(String address) {
+    return address.startsWith("127.")
+        || address.equals("::1")
+        || address.equals("0:0:0:0:0:0:0:1")
+        || address.startsWith("::ffff:127.");
+  }
+
+  private static @Nullable String bearer(@Nullable String header) {
+    return header != null && header.regionMatches(true, 0, BEARER, 0, BEARER.length())
+        ? header.substring(BEARER.length()).strip()
+        : null;
+  }
+
+  private static byte[] digest(String token) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException everyJvmHasIt) {
+      throw new IllegalStateException(everyJvmHasIt);
+    }
+  }
+
+  /** What a form or a page of another origin can send is refused. */
+  static void sameOriginJson(RoutingContext context) {
+    HttpServerRequest request = context.request();
+    String type = request.getHeader("Content-Type");
+    String site = request.getHeader("Sec-Fetch-Site");
+    String origin = request.getHeader("Origin");
+    if (type == null || !type.toLowerCase(Locale.ROOT).matches("application/json\\s*(;.*)?")) {
+      Problem.send(context, 415, "unsupported_media_type", "send application/json");
+    } else if (site != null && !site.equals("same-origin") && !site.equals("none")) {
+      Problem.send(context, 403, "forbidden", "pages of other origins may not change anything");
+    } else if (origin != null && !sameOrigin(origin, request.authority())) {
+      Problem.send(context, 403, "forbidden", "pages of other origins may not change anything");
+    } else {
+      context.next();
+    }
+  }
+
+  private static boolean sameOrigin(String origin, @Nullable HostAndPort host) {
+    if (host == null) {
+      return false;
+    }
+    try {
+      // A proxy may end TLS in front of us: the scheme is not compared.
+      return host.toString().equalsIgnoreCase(String.valueOf(URI.create(origin).getAuthority()));
+    } catch (IllegalArgumentException notAnOrigin) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,18 @@
+package dev.fencepost.admin;
+
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.operations.LiveMetrics;
+import dev.fencepost.operations.Operations;
+import dev.fencepost.operations.Readiness;
+import java.util.function.Supplier;
+
+/** What the HTTP side is made of. */
+public record AdminParts(
+    FencepostConfig.Admin config, Operations operations, Readiness readiness, Metrics metrics) {
+
+  /**
+   * @param scrape the text of {@code /metrics}; called on a worker thread
+   * @param open {@code metrics.public}
+   */
+  public record Metrics(Supplier<String> scrape, LiveMetrics live, boolean open) {}
+}
