@@ -1,0 +1,108 @@
+package dev.fencepost.rabbit;
+
+import com.rabbitmq.client.Channel;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.relay.Publisher.TrustDeadline;
+import java.io.IOException;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Writes batches to one channel, on the channel's own thread. Flushes are held back over a batch;
+ * the trust deadline is read before each message and again before the flush, so that what leaves
+ * the process never leaves later than a deadline that has just been looked at.
+ */
+final class BatchWriter {
+
+  private final BrokerConnection connection;
+  private final Channel channel;
+  private final TrustDeadline trust;
+  private final Consumer<FencepostException> failed;
+  private volatile boolean stopped;
+  private volatile long writingSince;
+
+  BatchWriter(
+      BrokerConnection connection,
+      Channel channel,
+      TrustDeadline trust,
+      Consumer<FencepostException> failed) {
+    this.connection = connection;
+    this.channel = channel;
+    this.trust = trust;
+    this.failed = failed;
+  }
+
+  /** Writes nothing more. From any thread. */
+  void stop() {
+    stopped = true;
+  }
+
+  /** Since when ({@link System#nanoTime()}) one write has been going on, or 0. */
+  long writingSince() {
+    return writingSince;
+  }
+
+  boolean trusted(long now) {
+    return now - trust.nanoTime() < 0;
+  }
+
+  void write(List<Outgoing> batch) {
+    connection.cork();
+    boolean buffered = false;
+    try {
+      for (Outgoing message : batch) {
+        if (stopped) {
+          break;
+        }
+        if (!mayWrite(buffered)) {
+          return;
+        }
+        write(message);
+        buffered = true;
+      }
+      if (buffered && mayWrite(true)) {
+        connection.uncork();
+        connection.flush();
+      }
+    } catch (IOException | RuntimeException e) {
+      stopped = true;
+      failed.accept(
+          trusted(System.nanoTime()) ? RabbitErrors.of(e, "publishing channel") : lost());
+    } finally {
+      writingSince = 0;
+      connection.uncork();
+    }
+  }
+
+  private void write(Outgoing message) throws IOException {
+    message.writtenAt = writingSince;
+    channel.basicPublish(
+        message.route.exchange(),
+        message.route.routingKey(),
+        message.mandatory,
+        message.properties,
+        message.body);
+  }
+
+  /** Past the deadline what is still buffered must not leave: the connection is cut. */
+  private boolean mayWrite(boolean buffered) {
+    long now = System.nanoTime();
+    writingSince = now == 0 ? 1 : now;
+    if (trusted(now)) {
+      return true;
+    }
+    stopped = true;
+    FencepostException lost = lost();
+    failed.accept(lost);
+    if (buffered) {
+      connection.kill(lost);
+    }
+    return false;
+  }
+
+  private static FencepostException lost() {
+    return new FencepostException(
+        FailureKind.LEASE_LOST, "publishing stopped: the lease could not be trusted any longer");
+  }
+}

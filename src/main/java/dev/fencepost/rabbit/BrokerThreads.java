@@ -1,0 +1,108 @@
+package dev.fencepost.rabbit;
+
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The threads on which the AMQP client may block: never an event loop. All are daemons, made when
+ * needed and gone when idle.
+ */
+final class BrokerThreads {
+
+  private static final long IDLE_SECONDS = 10;
+
+  private final ThreadFactory factory = named("fencepost-amqp");
+  private final ExecutorService blocking =
+      new ThreadPoolExecutor(
+          0,
+          Integer.MAX_VALUE,
+          IDLE_SECONDS,
+          TimeUnit.SECONDS,
+          new SynchronousQueue<>(),
+          named("fencepost-amqp-work"));
+  private final ScheduledThreadPoolExecutor watch =
+      new ScheduledThreadPoolExecutor(1, named("fencepost-amqp-watch"));
+
+  BrokerThreads() {
+    watch.setRemoveOnCancelPolicy(true);
+  }
+
+  /** For connecting, closing and dispatching: unbounded, tasks may run at the same time. */
+  ExecutorService blocking() {
+    return blocking;
+  }
+
+  /** For deadlines that must fire while event loops and writers hang. */
+  ScheduledExecutorService watch() {
+    return watch;
+  }
+
+  /** For the client's own reader and heartbeat threads. */
+  ThreadFactory factory() {
+    return factory;
+  }
+
+  /** One thread at a time, in order: the only writer of a channel. */
+  static ExecutorService serial(String name) {
+    ThreadPoolExecutor serial =
+        new ThreadPoolExecutor(
+            1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), named(name));
+    serial.allowCoreThreadTimeOut(true);
+    return serial;
+  }
+
+  /** Runs {@code work} on {@code executor}; the future completes on {@code context}. */
+  static <T> Future<T> call(Context context, Executor executor, Callable<T> work) {
+    Promise<T> promise = Promise.promise();
+    try {
+      executor.execute(
+          () -> {
+            try {
+              T result = work.call();
+              onContext(context, () -> promise.complete(result));
+            } catch (Exception e) {
+              onContext(context, () -> promise.fail(e));
+            }
+          });
+    } catch (RejectedExecutionException closed) {
+      promise.fail(closed);
+    }
+    return promise.future();
+  }
+
+  /** A context whose Vert.x has been closed takes nothing more; there is nobody left to tell. */
+  static void onContext(Context context, Runnable task) {
+    try {
+      context.runOnContext(v -> task.run());
+    } catch (RejectedExecutionException closed) {
+      // the event loop has ended
+    }
+  }
+
+  void close() {
+    watch.shutdownNow();
+    blocking.shutdown();
+  }
+
+  private static ThreadFactory named(String name) {
+    AtomicInteger number = new AtomicInteger();
+    return task -> {
+      Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+}

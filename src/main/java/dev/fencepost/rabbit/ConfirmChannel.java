@@ -1,0 +1,297 @@
+package dev.fencepost.rabbit;
+
+import com.rabbitmq.client.BlockedListener;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.ShutdownSignalException;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.ParkedReason;
+import dev.fencepost.relay.Publisher.Listener;
+import dev.fencepost.relay.Publisher.TrustDeadline;
+import dev.fencepost.relay.Publisher.Verdict;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ExecutorService;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One confirming channel, confined to the context that opened it. Open until {@link #close()} or
+ * until {@link Listener#closed}, whichever is first; after that it answers to nothing.
+ */
+final class ConfirmChannel {
+
+  private final ChannelEnvironment environment;
+  private final Listener listener;
+  private final ContextInbox<Event> inbox;
+  private final ConfirmLedger ledger;
+  private final List<Verdict> verdicts = new ArrayList<>();
+  private final List<Event> early = new ArrayList<>();
+  private final ExecutorService thread;
+  private final SharedConnections.Share share;
+  private boolean open = true;
+  private long timer = -1;
+  private long unblockedAt = System.nanoTime();
+  private @Nullable Wire wire;
+
+  /** What all channels of one publisher have in common. */
+  record ChannelEnvironment(
+      io.vertx.core.Vertx vertx,
+      Context context,
+      BrokerThreads threads,
+      WriteWatchdog watchdog,
+      java.time.Duration confirmTimeout) {}
+
+  /** What exists only once the broker has opened the channel. */
+  private record Wire(Channel channel, BatchWriter writer, BlockedListener blocked) {}
+
+  private sealed interface Event {
+    record Answer(long sequence, boolean multiple, boolean ack) implements Event {}
+
+    record Returned(String messageId, String detail) implements Event {}
+
+    record Blocked(@Nullable String reason) implements Event {}
+
+    record Refused(Verdict verdict) implements Event {}
+
+    record Closed(FencepostException cause, int replyCode) implements Event {}
+  }
+
+  private ConfirmChannel(
+      ChannelEnvironment environment,
+      Listener listener,
+      SharedConnections.Share share,
+      ExecutorService thread) {
+    this.environment = environment;
+    this.listener = listener;
+    this.share = share;
+    this.thread = thread;
+    this.inbox = new ContextInbox<>(environment.context(), this::handle, this::report);
+    boolean returnFollowsNack = !share.connection().features().isRabbit();
+    this.ledger = new ConfirmLedger(returnFollowsNack, verdicts::add);
+  }
+
+  /** Opens a channel on the share's connection; a failure gives the share back. */
+  static Future<ConfirmChannel> open(
+      ChannelEnvironment environment,
+      String name,
+      SharedConnections.Share share,
+      TrustDeadline trust,
+      Listener listener) {
+    ExecutorService thread = BrokerThreads.serial("fencepost-publish-" + name);
+    ConfirmChannel made = new ConfirmChannel(environment, listener, share, thread);
+    return BrokerThreads.call(environment.context(), thread, () -> made.attach(trust))
+        .map(
+            attached -> {
+              made.wire = attached;
+              made.early.forEach(made.inbox::post);
+              made.early.clear();
+              environment.watchdog().watch(attached.writer(), share.connection());
+              return made;
+            })
+        .recover(
+            e -> {
+              thread.shutdown();
+              share.release();
+              return Future.failedFuture(RabbitErrors.of(e, "cannot open a publishing channel"));
+            });
+  }
+
+  BrokerConnection connection() {
+    return share.connection();
+  }
+
+  Context context() {
+    return environment.context();
+  }
+
+  /** Reports a row that is not written at all, in turn with the other verdicts. */
+  void refuse(Verdict verdict) {
+    inbox.post(new Event.Refused(verdict));
+  }
+
+  void publish(List<Outgoing> batch) {
+    if (!open || batch.isEmpty()) {
+      return;
+    }
+    batch.forEach(ledger::add);
+    BatchWriter writer = wire().writer();
+    thread.execute(() -> writer.write(batch));
+    armTimer();
+  }
+
+  /** Completes once the broker has closed it, or the connection was cut because it hung. */
+  Future<Void> close() {
+    if (!open) {
+      return Future.succeededFuture();
+    }
+    return end();
+  }
+
+  /** On the channel's thread. */
+  private Wire attach(TrustDeadline trust) throws IOException {
+    BrokerConnection connection = share.connection();
+    Channel channel = connection.amqp().createChannel();
+    if (channel == null) {
+      throw new IOException("the broker's channel limit is reached");
+    }
+    channel.confirmSelect();
+    channel.addConfirmListener(
+        (sequence, multiple) -> inbox.post(new Event.Answer(sequence, multiple, true)),
+        (sequence, multiple) -> inbox.post(new Event.Answer(sequence, multiple, false)));
+    channel.addReturnListener(
+        message ->
+            inbox.post(
+                new Event.Returned(
+                    String.valueOf(message.getProperties().getMessageId()),
+                    message.getReplyCode() + " " + message.getReplyText())));
+    BatchWriter writer =
+        new BatchWriter(
+            connection, channel, trust, cause -> inbox.post(new Event.Closed(cause, 0)));
+    BlockedListener blocked = new Blocking(inbox);
+    connection.amqp().addBlockedListener(blocked);
+    String reason = connection.blockedReason();
+    if (reason != null) {
+      blocked.handleBlocked(reason);
+    }
+    channel.addShutdownListener(this::shutDown);
+    return new Wire(channel, writer, blocked);
+  }
+
+  private void shutDown(ShutdownSignalException signal) {
+    inbox.post(
+        new Event.Closed(
+            share.connection().cause(signal, "publishing channel closed"),
+            RabbitErrors.reply(signal).code()));
+  }
+
+  private record Blocking(ContextInbox<Event> inbox) implements BlockedListener {
+    @Override
+    public void handleBlocked(String reason) {
+      inbox.post(new Event.Blocked(reason));
+    }
+
+    @Override
+    public void handleUnblocked() {
+      inbox.post(new Event.Blocked(null));
+    }
+  }
+
+  private void handle(Event event) {
+    if (wire == null) {
+      early.add(event); // the opener has not been told yet
+      return;
+    }
+    if (!open) {
+      return;
+    }
+    if (event instanceof Event.Answer answer) {
+      if (answer.ack()) {
+        ledger.confirmed(answer.sequence(), answer.multiple());
+      } else {
+        ledger.nacked(answer.sequence(), answer.multiple(), System.nanoTime());
+        armTimer();
+      }
+    } else if (event instanceof Event.Returned returned) {
+      ledger.returned(returned.messageId(), returned.detail());
+    } else if (event instanceof Event.Refused refused) {
+      verdicts.add(refused.verdict());
+    } else if (event instanceof Event.Blocked blocked) {
+      report();
+      unblockedAt = System.nanoTime();
+      listener.blocked(blocked.reason() != null, Objects.requireNonNullElse(blocked.reason(), ""));
+    } else if (event instanceof Event.Closed closed) {
+      fail(closed.cause(), refusal(closed.replyCode()));
+    }
+  }
+
+  private @Nullable ParkedReason refusal(int replyCode) {
+    String user = share.connection().uri().login().user();
+    return RabbitErrors.refusal(
+        replyCode,
+        ledger.anyUnanswered(
+            m -> m.properties.getUserId() != null && !user.equals(m.properties.getUserId())));
+  }
+
+  private void fail(FencepostException cause, @Nullable ParkedReason refusal) {
+    report();
+    end();
+    listener.closed(cause, refusal);
+  }
+
+  private void report() {
+    if (open && !verdicts.isEmpty()) {
+      List<Verdict> batch = List.copyOf(verdicts);
+      verdicts.clear();
+      listener.settled(batch);
+    }
+  }
+
+  private void armTimer() {
+    if (timer < 0 && open) {
+      long tick =
+          ledger.holdsNacks()
+              ? ConfirmLedger.NACK_GRACE_NANOS / 1_000_000 + 1
+              : Math.max(10, Math.min(1_000, environment.confirmTimeout().toMillis() / 4));
+      timer = environment.vertx().setTimer(tick, id -> tick());
+    }
+  }
+
+  private void tick() {
+    timer = -1;
+    if (!open) {
+      return;
+    }
+    long now = System.nanoTime();
+    ledger.expire(now);
+    report();
+    Outgoing oldest = ledger.oldest();
+    if (oldest != null && overdue(oldest, now)) {
+      fail(
+          new FencepostException(
+              FailureKind.TIMEOUT,
+              "no confirm within "
+                  + environment.confirmTimeout().toMillis()
+                  + " ms for event "
+                  + oldest.messageId),
+          null);
+    } else if (oldest != null || ledger.holdsNacks()) {
+      armTimer();
+    }
+  }
+
+  /** A blocked broker owes nothing; its clock starts again when it is unblocked. */
+  private boolean overdue(Outgoing message, long now) {
+    long written = message.writtenAt;
+    if (written == 0 || share.connection().blockedReason() != null) {
+      return false;
+    }
+    long since = unblockedAt - written > 0 ? unblockedAt : written;
+    return now - since > environment.confirmTimeout().toNanos();
+  }
+
+  private Future<Void> end() {
+    open = false;
+    if (timer >= 0) {
+      environment.vertx().cancelTimer(timer);
+    }
+    Wire opened = wire();
+    opened.writer().stop();
+    share.connection().amqp().removeBlockedListener(opened.blocked());
+    ChannelCloser closer = new ChannelCloser(environment.threads(), share, thread);
+    return closer
+        .close(environment.context(), opened.channel(), opened.writer())
+        .eventually(
+            () -> {
+              environment.watchdog().forget(opened.writer());
+              return Future.succeededFuture();
+            });
+  }
+
+  private Wire wire() {
+    return Objects.requireNonNull(wire, "not open yet");
+  }
+}

@@ -1,0 +1,50 @@
+package dev.fencepost.rabbit;
+
+import dev.fencepost.config.FencepostConfig;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** The broker as configured: makes the room's adapters and closes what they opened. */
+public final class RabbitBroker {
+
+  private final Vertx vertx;
+  private final FencepostConfig.Broker config;
+  private final BrokerThreads threads = new BrokerThreads();
+  private final BrokerConnector connector;
+  private final List<Supplier<Future<Void>>> closing = new ArrayList<>();
+
+  /**
+   * Connects to nothing yet.
+   *
+   * @throws dev.fencepost.model.FencepostException of kind CONFIGURATION when a URI is unusable
+   */
+  public RabbitBroker(Vertx vertx, FencepostConfig.Broker config) {
+    this.vertx = vertx;
+    this.config = config;
+    this.connector =
+        new BrokerConnector(
+            vertx, threads, config.uris().stream().map(BrokerUri::parse).toList());
+  }
+
+  /** A publisher for the relay. */
+  public RabbitPublisher publisher(FencepostConfig.Relay.Limits limits) {
+    RabbitPublisher publisher = new RabbitPublisher(vertx, threads, connector, limits);
+    closing.add(publisher::close);
+    return publisher;
+  }
+
+  /** Closes all that was made here, and the threads. */
+  public Future<Void> close() {
+    List<Future<Void>> all = closing.stream().map(Supplier::get).toList();
+    return Future.join(all)
+        .<Void>mapEmpty()
+        .eventually(
+            () -> {
+              threads.close();
+              return Future.succeededFuture();
+            });
+  }
+}
