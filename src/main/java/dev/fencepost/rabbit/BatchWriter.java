@@ -67,8 +67,7 @@ final class BatchWriter {
       }
     } catch (IOException | RuntimeException e) {
       stopped = true;
-      failed.accept(
-          trusted(System.nanoTime()) ? RabbitErrors.of(e, "publishing channel") : lost());
+      failed.accept(trusted(System.nanoTime()) ? RabbitErrors.of(e, "publishing channel") : lost());
     } finally {
       writingSince = 0;
       connection.uncork();

@@ -24,8 +24,7 @@ final class BrokerConnection {
     this.handler = handler;
     this.uri = uri;
     this.features = BrokerFeatures.of(connection.getServerProperties());
-    connection.addBlockedListener(
-        reason -> blockedReason = reason, () -> blockedReason = null);
+    connection.addBlockedListener(reason -> blockedReason = reason, () -> blockedReason = null);
   }
 
   Connection amqp() {

@@ -58,8 +58,7 @@ record BrokerUri(Endpoint endpoint, Login login, boolean tls, Map<String, String
       int at = authority.lastIndexOf('@');
       String[] user = (at < 0 ? "guest:guest" : authority.substring(0, at)).split(":", 2);
       Endpoint endpoint = endpoint(authority.substring(at + 1), tls ? 5671 : 5672);
-      Login login =
-          new Login(decode(user[0]), user.length > 1 ? decode(user[1]) : "", vhost(uri));
+      Login login = new Login(decode(user[0]), user.length > 1 ? decode(user[1]) : "", vhost(uri));
       return new BrokerUri(endpoint, login, tls, parameters(uri.getRawQuery()));
     } catch (URISyntaxException e) {
       throw fault(e.getReason() + " at index " + e.getIndex());
@@ -116,7 +115,8 @@ record BrokerUri(Endpoint endpoint, Login login, boolean tls, Map<String, String
       String name = decode(parts[0]);
       String value = parts.length > 1 ? decode(parts[1]) : "";
       if (!KNOWN.contains(name)) {
-        throw fault("unknown parameter '" + name + "', known are " + new java.util.TreeSet<>(KNOWN));
+        throw fault(
+            "unknown parameter '" + name + "', known are " + new java.util.TreeSet<>(KNOWN));
       }
       if (name.equals("heartbeat") || name.equals("connection_timeout")) {
         number(name, value, 3_600_000);

@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
  * closed in time hangs with its connection, which is then cut; unless the broker blocks it: then
  * the closure waits in the background, so that neighbours are not thrown off for nothing.
  */
-record ChannelCloser(
-    BrokerThreads threads, SharedConnections.Share share, ExecutorService thread) {
+record ChannelCloser(BrokerThreads threads, SharedConnections.Share share, ExecutorService thread) {
 
   private static final long DEADLINE_MILLIS = 5_000;
 

@@ -117,8 +117,7 @@ final class ConfirmLedger {
 
   private void confirm(Outgoing message) {
     String detail = returned.isEmpty() ? null : returned.remove(message.messageId);
-    verdicts.accept(
-        detail == null ? Verdict.confirmed(message.id) : unroutable(message, detail));
+    verdicts.accept(detail == null ? Verdict.confirmed(message.id) : unroutable(message, detail));
   }
 
   private void nack(Outgoing message, long now) {

@@ -14,9 +14,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Headers as the outbox holds them (JSON) to typed AMQP values: integers as 32 or 64 bits, by
- * size; other numbers as double; {@code {"$bytes": base64}} and {@code {"$timestamp": epoch
- * seconds}} for what JSON lacks.
+ * Headers as the outbox holds them (JSON) to typed AMQP values: integers as 32 or 64 bits, by size;
+ * other numbers as double; {@code {"$bytes": base64}} and {@code {"$timestamp": epoch seconds}} for
+ * what JSON lacks.
  */
 final class HeaderJson {
 

@@ -53,7 +53,9 @@ final class PropertyJson {
     Setter setter = TEXTS.get(name);
     if (setter == null) {
       throw RefusedRow.property(
-          "unknown property " + name + ", known are priority, expiration, "
+          "unknown property "
+              + name
+              + ", known are priority, expiration, "
               + String.join(", ", new TreeSet<>(TEXTS.keySet())));
     }
     if (!value.isTextual()) {

@@ -25,8 +25,7 @@ public final class RabbitBroker {
     this.vertx = vertx;
     this.config = config;
     this.connector =
-        new BrokerConnector(
-            vertx, threads, config.uris().stream().map(BrokerUri::parse).toList());
+        new BrokerConnector(vertx, threads, config.uris().stream().map(BrokerUri::parse).toList());
   }
 
   /** A publisher for the relay. */

@@ -42,8 +42,7 @@ final class RabbitErrors {
     ShutdownSignalException signal = signal(failure);
     if (signal != null) {
       Reply reply = reply(signal);
-      return new FencepostException(
-          kind(reply.code()), what + ": " + text(reply, signal), failure);
+      return new FencepostException(kind(reply.code()), what + ": " + text(reply, signal), failure);
     }
     FailureKind kind =
         failure instanceof TimeoutException ? FailureKind.TIMEOUT : FailureKind.CHANNEL_CLOSED;

@@ -69,8 +69,7 @@ public final class RabbitPublisher implements Publisher {
 
     RowChannel(ConfirmChannel channel, long maxMessageSize) {
       this.channel = channel;
-      this.encoder =
-          new RowEncoder(maxMessageSize, channel.connection().amqp().getFrameMax());
+      this.encoder = new RowEncoder(maxMessageSize, channel.connection().amqp().getFrameMax());
     }
 
     @Override

@@ -89,7 +89,9 @@ final class RowEncoder {
   private void checkFrame(long size) throws RefusedRow {
     if (size > frameMax) {
       throw RefusedRow.property(
-          "headers and properties of " + size + " bytes do not fit the broker's frame of "
+          "headers and properties of "
+              + size
+              + " bytes do not fit the broker's frame of "
               + frameMax);
     }
   }

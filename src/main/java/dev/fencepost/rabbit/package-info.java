@@ -7,8 +7,8 @@
  * <p>State model: whatever decides ({@link dev.fencepost.rabbit.ConfirmLedger}, {@link
  * dev.fencepost.rabbit.AckLedger}) is plain and confined to the caller's context. The client's
  * threads only post events into a {@link dev.fencepost.rabbit.ContextInbox}; the context hands
- * batches to the one thread that may write to a channel. A channel's epoch ends with it: nothing
- * of an older epoch is answered to, settled or acknowledged.
+ * batches to the one thread that may write to a channel. A channel's epoch ends with it: nothing of
+ * an older epoch is answered to, settled or acknowledged.
  *
  * <p>May import {@code relay}, {@code worker}, {@code config}, {@code model}.
  */

@@ -39,7 +39,9 @@ final class PublishHarness implements AutoCloseable {
   }
 
   PublishHarness(String uri, Duration confirmTimeout) {
-    broker = new RabbitBroker(vertx, new FencepostConfig.Broker(List.of(uri), null, Duration.ofMinutes(30)));
+    broker =
+        new RabbitBroker(
+            vertx, new FencepostConfig.Broker(List.of(uri), null, Duration.ofMinutes(30)));
     publisher =
         broker.publisher(
             new FencepostConfig.Relay.Limits(
@@ -107,7 +109,8 @@ final class PublishHarness implements AutoCloseable {
     return row(exchange, routingKey, "{}".getBytes(StandardCharsets.UTF_8), "{}", "{}");
   }
 
-  OutboxRow row(String exchange, String routingKey, byte[] body, String headers, String properties) {
+  OutboxRow row(
+      String exchange, String routingKey, byte[] body, String headers, String properties) {
     long n = seq.incrementAndGet();
     return new OutboxRow(
         new OutboxRow.Position(7, n, 0),
@@ -146,7 +149,8 @@ final class PublishHarness implements AutoCloseable {
     }
 
     GetResponse get(String queue) {
-      return Await.value("a message in " + queue, Duration.ofSeconds(10), () -> channel.basicGet(queue, true));
+      return Await.value(
+          "a message in " + queue, Duration.ofSeconds(10), () -> channel.basicGet(queue, true));
     }
 
     long depth(String queue) throws Exception {

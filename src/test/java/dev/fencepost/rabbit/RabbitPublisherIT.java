@@ -139,7 +139,8 @@ class RabbitPublisherIT {
 
   @Test
   void refusedAccessClosesTheChannelWithItsReason() {
-    String limited = TestServers.broker().addUser(uri, "limited-writer", "p:@/%", ".*", "allowed", ".*");
+    String limited =
+        TestServers.broker().addUser(uri, "limited-writer", "p:@/%", ".*", "allowed", ".*");
     try (PublishHarness other = new PublishHarness(limited)) {
       PublishChannel channel = other.open("lane-0", told);
       other.publish(channel, List.of(other.row("amq.topic", "x")));
