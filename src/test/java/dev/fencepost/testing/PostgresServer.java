@@ -292,13 +292,10 @@ public final class PostgresServer implements AutoCloseable {
     List<String> line = new ArrayList<>(List.of(binary("postgres"), "-D", data().toString()));
     settings.forEach((name, value) -> line.addAll(List.of("-c", name + "=" + value)));
     process = ServerProcess.start(command(line, "server.log"));
-    Await.until(
+    process.awaitReady(
         "PostgreSQL answers on port " + port(),
         START_DEADLINE,
         () -> {
-          if (!process.isAlive()) {
-            throw new IllegalStateException("PostgreSQL did not start\n" + process.logTail());
-          }
           connect(uri).close();
           return true;
         });

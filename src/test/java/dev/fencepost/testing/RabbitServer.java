@@ -348,15 +348,10 @@ public final class RabbitServer implements AutoCloseable {
       shell.close();
     }
     shell = ErlangShell.start(NODE, COOKIE, environment, folder.resolve("shell.log"));
-    Await.until(
+    process.awaitReady(
         "RabbitMQ is ready on port " + port(),
         START_DEADLINE,
-        () -> {
-          if (!process.isAlive()) {
-            throw new IllegalStateException("RabbitMQ did not start\n" + process.logTail());
-          }
-          return shell.eval("rabbit:is_running()").equals("true") && answers(port());
-        });
+        () -> shell.eval("rabbit:is_running()").equals("true") && answers(port()));
   }
 
   private ServerProcess.Command command(List<String> line, String log) {

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -139,8 +140,21 @@ final class ServerProcess {
       List<Long> children = children();
       signal("KILL");
       signal("KILL", children);
+      // A server that starts again would find the memory its orphans share still in use.
+      Await.until(
+          "the children are gone",
+          Duration.ofSeconds(20),
+          () -> children.stream().noneMatch(ServerProcess::runs));
     }
     awaitExit(Duration.ofSeconds(10));
+  }
+
+  /** Waits for a server to be ready, and no longer once its process has ended. */
+  void awaitReady(String what, Duration deadline, Callable<Boolean> ready) {
+    Await.until(what, deadline, () -> !isAlive() || ready.call());
+    if (!isAlive()) {
+      throw new IllegalStateException("ended instead: " + what + "\n" + logTail());
+    }
   }
 
   void awaitExit(Duration deadline) {
@@ -166,6 +180,17 @@ final class ServerProcess {
   String logTail() {
     List<String> lines = logText().lines().toList();
     return String.join("\n", lines.subList(Math.max(0, lines.size() - 40), lines.size()));
+  }
+
+  /** False for a zombie that nobody reaps, too: what it held is free. */
+  private static boolean runs(long pid) {
+    try {
+      String stat =
+          Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.ISO_8859_1);
+      return stat.charAt(stat.lastIndexOf(')') + 2) != 'Z';
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   private List<Long> children() {
