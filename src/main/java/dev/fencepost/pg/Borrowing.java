@@ -65,15 +65,16 @@ final class Borrowing<T> {
       return;
     }
     Throwable failure = result.cause();
-    if (PgErrors.isDatabase(failure) || failure instanceof FencepostException) {
-      FencepostException translated = PgErrors.translate(failure);
-      if (connection != null && PgErrors.isDatabase(failure)) {
-        database.failed(translated, connection);
-      }
-      failure = translated;
+    if (!PgErrors.isDatabase(failure)) {
+      release();
+      promise.fail(failure);
+      return;
     }
-    release();
-    promise.fail(failure);
+    FencepostException translated = PgErrors.translate(failure);
+    if (connection != null && database.usableAfter(translated, connection)) {
+      release();
+    }
+    promise.fail(translated);
   }
 
   private void expire() {
@@ -83,8 +84,7 @@ final class Borrowing<T> {
     over = true;
     FencepostException failure = PgDatabase.expired(deadline);
     if (connection != null) {
-      database.failed(failure, connection);
-      release();
+      database.usableAfter(failure, connection);
     }
     promise.fail(failure);
   }

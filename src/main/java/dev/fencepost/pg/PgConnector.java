@@ -185,9 +185,13 @@ final class PgConnector {
     return options;
   }
 
-  /** Closes the socket at once, whatever is in flight; the pool forgets the connection. */
+  /**
+   * Closes the socket at once, whatever is in flight; the pool forgets the connection. Past the
+   * pipeline: Vert.x holds a close back until what is in flight has been written and answered.
+   */
   static void abort(SqlConnection connection) {
-    channel(connection).close();
+    Channel channel = channel(connection);
+    channel.eventLoop().execute(() -> channel.unsafe().close(channel.newPromise()));
   }
 
   /** The generation given to {@link #connect}; null for a connection that is none of ours. */

@@ -145,19 +145,22 @@ public final class PgDatabase {
     return promise.future();
   }
 
-  /** A failed connection is not used again, and a read-only one convicts its host. */
-  void failed(FencepostException failure, SqlConnection connection) {
+  /**
+   * A broken connection is closed, and a read-only one convicts its host. A closed one leaves the
+   * pool by itself: giving it back as well would offer it to the next who waits.
+   *
+   * @return whether the connection is still to be given back
+   */
+  boolean usableAfter(FencepostException failure, SqlConnection connection) {
     switch (failure.kind()) {
-      case DATABASE_READ_ONLY -> {
-        hosts.retire();
-        abort(connection);
+      case DATABASE_READ_ONLY -> hosts.retire();
+      case DATABASE_UNREACHABLE, TIMEOUT -> hosts.forget();
+      default -> {
+        return true;
       }
-      case DATABASE_UNREACHABLE, TIMEOUT -> {
-        hosts.forget();
-        abort(connection);
-      }
-      default -> {}
     }
+    abort(connection);
+    return false;
   }
 
   static <T> Future<T> attempt(SqlConnection connection, Function<SqlConnection, Future<T>> work) {
@@ -189,7 +192,6 @@ public final class PgDatabase {
             connection -> {
               if (hosts.retired(connection)) {
                 abort(connection);
-                connection.close();
                 return acquire();
               }
               return Future.succeededFuture(quiet(connection));

@@ -1,0 +1,166 @@
+package dev.fencepost.pg;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.testing.Await;
+import dev.fencepost.testing.PostgresServer;
+import dev.fencepost.testing.TestServers;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class MigrationsIT {
+
+  private Vertx vertx;
+  private String uri;
+
+  @BeforeEach
+  void start() {
+    vertx = Vertx.vertx();
+    uri = TestServers.postgres().newDatabase();
+  }
+
+  @AfterEach
+  void stop() {
+    Await.result(vertx.close());
+  }
+
+  @Test
+  void startsAtTheSameTimeAreSafe() {
+    List<Future<Migrations.Applied>> starts =
+        IntStream.range(0, 4).mapToObj(i -> migrations("fencepost").migrate()).toList();
+    List<List<String>> applied =
+        starts.stream()
+            .map(start -> Await.result(start, Duration.ofSeconds(60)).applied())
+            .toList();
+    assertThat(applied).filteredOn(each -> !each.isEmpty()).hasSize(1);
+    Await.result(migrations("fencepost").check());
+  }
+
+  @Test
+  void dryRunPrintsWhatAPersonCouldRunThemselves() throws Exception {
+    String sql = Await.result(migrations("odd \"schema").pending());
+    assertThat(sql).contains("create schema \"odd \"\"schema\"").doesNotContain("${");
+    assertThat(failureOf(migrations("odd \"schema").check()).kind())
+        .isEqualTo(FailureKind.SCHEMA_MISSING);
+    try (Connection connection = PostgresServer.connect(uri)) {
+      connection.createStatement().execute(sql);
+    }
+  }
+
+  @Test
+  void nothingIsPendingAfterwards() {
+    Await.result(migrations("fencepost").migrate());
+    assertThat(Await.result(migrations("fencepost").pending())).isEmpty();
+  }
+
+  @Test
+  void aMissingOrNewerSchemaSaysWhatToDo() {
+    assertThat(failureOf(migrations("fencepost").check()))
+        .hasMessageContaining("run `fencepost migrate -c FILE`")
+        .extracting(FencepostException::kind)
+        .isEqualTo(FailureKind.SCHEMA_MISSING);
+    Await.result(migrations("fencepost").migrate());
+    PostgresServer.execute(
+        uri,
+        "insert into fencepost.schema_history select 1000, '999', 'later', type, 'V999__later.sql',"
+            + " checksum, installed_by, installed_on, execution_time, success"
+            + " from fencepost.schema_history where version = '1'");
+    assertThat(failureOf(migrations("fencepost").check()))
+        .hasMessageContaining("newer than this program")
+        .extracting(FencepostException::kind)
+        .isEqualTo(FailureKind.SCHEMA_MISMATCH);
+  }
+
+  @Test
+  void anApplicationRoleCanPublishAndNothingElse() throws Exception {
+    Await.result(migrations("fencepost").migrate());
+    String role = "app_" + uri.substring(uri.lastIndexOf('/') + 1);
+    PostgresServer.execute(uri, "create role " + role + " login password 'secret'");
+    Await.result(migrations("fencepost").grant(role));
+    try (Connection connection =
+        PostgresServer.connect(PostgresServer.uriAs(uri, role, "secret"))) {
+      connection
+          .createStatement()
+          .execute("insert into fencepost.outbox (type, payload) values ('t', '{}')");
+      try (ResultSet rows =
+          connection
+              .createStatement()
+              .executeQuery(
+                  "select fencepost.publish(exchange => 'orders', routing_key => 'k', type => 't',"
+                      + " payload => '{}'::jsonb)")) {
+        assertThat(rows.next()).isTrue();
+      }
+      for (String forbidden :
+          List.of(
+              "insert into fencepost.outbox (type, payload, tx) values ('t', '{}', 1)",
+              "select * from fencepost.outbox",
+              "delete from fencepost.outbox",
+              "select * from fencepost.relay_checkpoints",
+              "update fencepost.relay_leases set fence = 0")) {
+        assertThat(sqlState(connection, forbidden)).as(forbidden).isEqualTo("42501");
+      }
+    }
+  }
+
+  @Test
+  void wantsAReachableDatabaseAndAKnownPassword() {
+    Migrations wrong =
+        new Migrations(vertx, config(PostgresServer.uriAs(uri, "postgres", "x"), "f"));
+    assertThat(failureOf(wrong.check()).kind()).isEqualTo(FailureKind.DATABASE_AUTHENTICATION);
+    Migrations nowhere = new Migrations(vertx, config("postgresql://127.0.0.1:1/x", "f"));
+    assertThat(failureOf(nowhere.check()).kind()).isEqualTo(FailureKind.DATABASE_UNREACHABLE);
+  }
+
+  private static String sqlState(Connection connection, String statement) {
+    try {
+      connection.createStatement().execute(statement);
+      return "done";
+    } catch (SQLException e) {
+      return e.getSQLState();
+    }
+  }
+
+  private static FencepostException failureOf(Future<?> future) {
+    return (FencepostException) Await.failure(future);
+  }
+
+  private Migrations migrations(String schema) {
+    return new Migrations(vertx, config(uri, schema));
+  }
+
+  /** Of the rest only lanes and retention matter here. */
+  private static FencepostConfig config(String uri, String schema) {
+    Duration second = Duration.ofSeconds(1);
+    return new FencepostConfig(
+        new FencepostConfig.Database(List.of(uri), schema, 2),
+        new FencepostConfig.Broker(List.of("amqp://localhost"), null, second),
+        new FencepostConfig.Relay(
+            true,
+            4,
+            FencepostConfig.Relay.Ordering.KEY,
+            new FencepostConfig.Relay.Paging(10, 10, 1000, second, second),
+            new FencepostConfig.LeaseTimes(second, second),
+            Duration.ofHours(1),
+            new FencepostConfig.Relay.Limits(1000, second, second, second, 10)),
+        new FencepostConfig.Worker(true, 1, second, second, second, second),
+        Map.of(),
+        new FencepostConfig.Operation(
+            new FencepostConfig.Admin("127.0.0.1", 0, ""),
+            new FencepostConfig.Metrics(true, false, false),
+            false,
+            FencepostConfig.LogFormat.TEXT));
+  }
+}
