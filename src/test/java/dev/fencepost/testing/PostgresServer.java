@@ -1,22 +1,17 @@
 package dev.fencepost.testing;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -25,22 +20,18 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class PostgresServer implements AutoCloseable {
 
-  private static final String USER = "postgres";
-  private static final String PASSWORD = "fencepost";
   private static final Duration START_DEADLINE = Duration.ofSeconds(60);
   private static final AtomicInteger DATABASES = new AtomicInteger();
 
   private final String uri;
-  private final Path folder;
-  private final Map<String, String> settings;
+  private final PostgresFolder folder;
   private final List<PostgresServer> replicas = new ArrayList<>();
   private ServerProcess process;
   private boolean paused;
 
-  private PostgresServer(String uri, Path folder, Map<String, String> settings) {
+  private PostgresServer(String uri, PostgresFolder folder) {
     this.uri = uri;
     this.folder = folder;
-    this.settings = settings;
   }
 
   /** Starts a private instance. */
@@ -48,40 +39,25 @@ public final class PostgresServer implements AutoCloseable {
     return start(Map.of());
   }
 
-  /** Starts a private instance; {@code settings} go before the defaults of {@link #defaults()}. */
+  /** Starts a private instance; {@code settings} go before the defaults. */
   public static PostgresServer start(Map<String, String> settings) {
-    PostgresServer server = create(settings);
-    server.initialize();
-    server.launch();
-    return server;
+    PostgresFolder folder = PostgresFolder.create(settings);
+    folder.initialize();
+    return launch(folder);
   }
 
   /** A server somebody else runs: it gives databases, all else is refused. */
   static PostgresServer outside(String uri) {
-    return new PostgresServer(uri, null, Map.of());
+    return new PostgresServer(uri, null);
   }
 
-  private static PostgresServer create(Map<String, String> settings) {
-    int port = Ports.free();
-    Map<String, String> all = new TreeMap<>(defaults());
-    all.putAll(settings);
-    all.put("port", Integer.toString(port));
-    Path folder = TempFolders.create("postgres");
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> TempFolders.delete(folder)));
-    return new PostgresServer(
-        "postgresql://" + USER + ":" + PASSWORD + "@127.0.0.1:" + port + "/postgres", folder, all);
-  }
-
-  private static Map<String, String> defaults() {
-    return Map.of(
-        "listen_addresses", "127.0.0.1",
-        "unix_socket_directories", "",
-        "max_connections", "200",
-        "max_prepared_transactions", "20",
-        "track_activity_query_size", "4096",
-        "shared_buffers", "64MB",
-        "timezone", "UTC",
-        "log_line_prefix", "%m [%p] %a ");
+  private static PostgresServer launch(PostgresFolder folder) {
+    String user = PostgresFolder.USER + ":" + PostgresFolder.PASSWORD;
+    PostgresServer server =
+        new PostgresServer(
+            "postgresql://" + user + "@127.0.0.1:" + folder.port() + "/postgres", folder);
+    server.launch();
+    return server;
   }
 
   /** The URI of the maintenance database, for the superuser. */
@@ -210,35 +186,11 @@ public final class PostgresServer implements AutoCloseable {
   /** A hot standby with settings of its own; its {@code application_name} is {@code replica}. */
   public PostgresServer startReplica(Map<String, String> settings) {
     own("startReplica");
-    Map<String, String> all = new TreeMap<>(settings);
-    all.put(
-        "primary_conninfo",
-        "host=127.0.0.1 port="
-            + port()
-            + " user="
-            + USER
-            + " password="
-            + PASSWORD
-            + " application_name=replica");
-    PostgresServer replica = create(all);
-    replica.prepareFolder();
-    replica.run(
-        "pg_basebackup",
-        "-h",
-        "127.0.0.1",
-        "-p",
-        Integer.toString(port()),
-        "-U",
-        USER,
-        "-D",
-        replica.data().toString(),
-        "-X",
-        "stream",
-        "-c",
-        "fast",
-        "-N");
-    replica.write(replica.data().resolve("standby.signal"), "");
-    replica.launch();
+    Map<String, String> all = new HashMap<>(settings);
+    all.put("primary_conninfo", PostgresFolder.connectionInfo(port()));
+    PostgresFolder copy = PostgresFolder.create(all);
+    copy.copyFrom(port());
+    PostgresServer replica = launch(copy);
     replicas.add(replica);
     return replica;
   }
@@ -255,7 +207,7 @@ public final class PostgresServer implements AutoCloseable {
     replicas.forEach(PostgresServer::close);
     if (folder != null) {
       kill();
-      TempFolders.delete(folder);
+      folder.delete();
     }
   }
 
@@ -268,30 +220,8 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
-  private void initialize() {
-    prepareFolder();
-    Path password = folder.resolve("password");
-    write(password, PASSWORD);
-    run(
-        "initdb",
-        "-D",
-        data().toString(),
-        "-U",
-        USER,
-        "-A",
-        "scram-sha-256",
-        "--pwfile",
-        password.toString(),
-        "-E",
-        "UTF8",
-        "--locale=C.UTF-8",
-        "--no-sync");
-  }
-
   private void launch() {
-    List<String> line = new ArrayList<>(List.of(binary("postgres"), "-D", data().toString()));
-    settings.forEach((name, value) -> line.addAll(List.of("-c", name + "=" + value)));
-    process = ServerProcess.start(command(line, "server.log"));
+    process = folder.launch();
     process.awaitReady(
         "PostgreSQL answers on port " + port(),
         START_DEADLINE,
@@ -299,41 +229,6 @@ public final class PostgresServer implements AutoCloseable {
           connect(uri).close();
           return true;
         });
-  }
-
-  private Path data() {
-    return folder.resolve("data");
-  }
-
-  private void prepareFolder() {
-    try {
-      Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private void run(String program, String... arguments) {
-    List<String> line = new ArrayList<>(List.of(binary(program)));
-    line.addAll(List.of(arguments));
-    ServerProcess.run(command(line, program + ".log"));
-  }
-
-  private ServerProcess.Command command(List<String> line, String log) {
-    return new ServerProcess.Command(
-        line, Map.of("PGPASSWORD", PASSWORD), folder, folder.resolve(log), Binaries.serverUser());
-  }
-
-  private static String binary(String name) {
-    return Binaries.postgres().resolve(name).toString();
-  }
-
-  private void write(Path file, String text) {
-    try {
-      Files.writeString(file, text);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   private void own(String operation) {

@@ -1,18 +1,10 @@
 package dev.fencepost.testing;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -23,26 +15,19 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class RabbitServer implements AutoCloseable {
 
-  private static final String COOKIE = "fencepost";
-  private static final String NODE = "fencepost@127.0.0.1";
   private static final Duration START_DEADLINE = Duration.ofSeconds(90);
   private static final AtomicInteger VHOSTS = new AtomicInteger();
 
   private final String uri;
-  private final Path folder;
-  private final int managementPort;
-  private final Map<String, String> environment;
+  private final RabbitFolder folder;
   private ServerProcess portMapper;
   private ServerProcess process;
   private ErlangShell shell;
   private boolean paused;
 
-  private RabbitServer(
-      String uri, Path folder, int managementPort, Map<String, String> environment) {
+  private RabbitServer(String uri, RabbitFolder folder) {
     this.uri = uri;
     this.folder = folder;
-    this.managementPort = managementPort;
-    this.environment = environment;
   }
 
   /** Starts a private node without plugins. */
@@ -52,56 +37,25 @@ public final class RabbitServer implements AutoCloseable {
 
   /** Starts a private node; {@code settings} are lines of {@code rabbitmq.conf}. */
   public static RabbitServer start(Map<String, String> settings) {
-    return start(settings, 0);
+    return start(RabbitFolder.create(settings, false));
   }
 
   /** Starts a private node with the management plugin, see {@link #managementUri()}. */
   public static RabbitServer startWithManagement(Map<String, String> settings) {
-    int port = Ports.free();
-    Map<String, String> all = new HashMap<>(settings);
-    all.put("management.tcp.ip", "127.0.0.1");
-    all.put("management.tcp.port", Integer.toString(port));
-    return start(all, port);
+    return start(RabbitFolder.create(settings, true));
   }
 
   /** A broker somebody else runs. */
   static RabbitServer outside(String uri) {
-    return new RabbitServer(uri, null, 0, Map.of());
+    return new RabbitServer(uri, null);
   }
 
-  private static RabbitServer start(Map<String, String> settings, int managementPort) {
-    int port = Ports.free();
-    Path folder = TempFolders.create("rabbit");
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> TempFolders.delete(folder)));
+  private static RabbitServer start(RabbitFolder folder) {
     RabbitServer server =
-        new RabbitServer(
-            "amqp://guest:guest@127.0.0.1:" + port + "/%2F",
-            folder,
-            managementPort,
-            environment(folder, port));
-    server.configure(port, settings);
-    server.launchPortMapper();
+        new RabbitServer("amqp://guest:guest@127.0.0.1:" + folder.port() + "/%2F", folder);
+    server.portMapper = folder.launchPortMapper();
     server.launch();
     return server;
-  }
-
-  private static Map<String, String> environment(Path folder, int port) {
-    Map<String, String> variables = new HashMap<>();
-    variables.put("HOME", folder.toString());
-    variables.put("ERL_EPMD_PORT", Integer.toString(Ports.free()));
-    variables.put("ERL_EPMD_ADDRESS", "127.0.0.1");
-    variables.put("RABBITMQ_NODENAME", NODE);
-    variables.put("RABBITMQ_USE_LONGNAME", "true");
-    variables.put("RABBITMQ_NODE_PORT", Integer.toString(port));
-    variables.put("RABBITMQ_DIST_PORT", Integer.toString(Ports.free()));
-    variables.put("RABBITMQ_MNESIA_BASE", folder.resolve("data").toString());
-    variables.put("RABBITMQ_LOG_BASE", folder.resolve("log").toString());
-    variables.put("RABBITMQ_CONFIG_FILE", folder.resolve("rabbitmq.conf").toString());
-    variables.put("RABBITMQ_CONF_ENV_FILE", folder.resolve("no-env.conf").toString());
-    variables.put("RABBITMQ_ENABLED_PLUGINS_FILE", folder.resolve("plugins").toString());
-    // The start script then becomes the node, so that the process we signal is the node.
-    variables.put("RUNNING_UNDER_SYSTEMD", "true");
-    return Map.copyOf(variables);
   }
 
   /** The URI of the default virtual host, for the administrator. */
@@ -134,10 +88,11 @@ public final class RabbitServer implements AutoCloseable {
 
   /** The management API, on a node of {@link #startWithManagement}. */
   public String managementUri() {
-    if (managementPort == 0) {
+    own("managementUri");
+    if (folder.managementPort() == 0) {
       throw new IllegalStateException("this node was started without the management plugin");
     }
-    return "http://guest:guest@127.0.0.1:" + managementPort;
+    return "http://guest:guest@127.0.0.1:" + folder.managementPort();
   }
 
   /**
@@ -216,16 +171,9 @@ public final class RabbitServer implements AutoCloseable {
   /** Runs {@code rabbitmqctl} and returns what it prints. */
   public String ctl(String... arguments) {
     own("ctl");
-    List<String> line =
-        new ArrayList<>(List.of(Binaries.rabbit().resolve("rabbitmqctl").toString(), "-q"));
-    line.addAll(List.of(arguments));
-    Path log = folder.resolve("ctl.log");
-    try {
-      Files.deleteIfExists(log);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return ServerProcess.run(command(line, "ctl.log"));
+    List<String> quiet = new ArrayList<>(List.of("-q"));
+    quiet.addAll(List.of(arguments));
+    return folder.ctl(quiet);
   }
 
   /** Shuts down in order. */
@@ -286,7 +234,7 @@ public final class RabbitServer implements AutoCloseable {
       shell.close();
       process.kill();
       portMapper.kill();
-      TempFolders.delete(folder);
+      folder.delete();
     }
   }
 
@@ -311,51 +259,16 @@ public final class RabbitServer implements AutoCloseable {
             : "rabbit_alarm:clear_alarm(" + alarm + ")");
   }
 
-  private void configure(int port, Map<String, String> settings) {
-    Map<String, String> all = new HashMap<>();
-    all.put("listeners.tcp.1", "127.0.0.1:" + port);
-    all.put("loopback_users", "none");
-    all.put("disk_free_limit.absolute", "50MB");
-    all.putAll(settings);
-    StringBuilder text = new StringBuilder();
-    all.forEach((name, value) -> text.append(name).append(" = ").append(value).append('\n'));
-    try {
-      Files.writeString(folder.resolve("rabbitmq.conf"), text);
-      Files.writeString(
-          folder.resolve("plugins"), managementPort == 0 ? "[]." : "[rabbitmq_management].");
-      Path cookie = Files.writeString(folder.resolve(".erlang.cookie"), COOKIE);
-      Files.setPosixFilePermissions(cookie, PosixFilePermissions.fromString("r--------"));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private void launchPortMapper() {
-    String port = environment.get("ERL_EPMD_PORT");
-    portMapper =
-        ServerProcess.start(
-            command(List.of("epmd", "-port", port, "-address", "127.0.0.1"), "epmd.log"));
-    Await.until(
-        "epmd answers on port " + port,
-        Duration.ofSeconds(10),
-        () -> answers(Integer.parseInt(port)));
-  }
-
   private void launch() {
-    String script = Binaries.rabbit().resolve("rabbitmq-server").toString();
-    process = ServerProcess.start(command(List.of(script), "server.log"));
+    process = folder.launch();
     if (shell != null) {
       shell.close();
     }
-    shell = ErlangShell.start(NODE, COOKIE, environment, folder.resolve("shell.log"));
+    shell = folder.shell();
     process.awaitReady(
         "RabbitMQ is ready on port " + port(),
         START_DEADLINE,
-        () -> shell.eval("rabbit:is_running()").equals("true") && answers(port()));
-  }
-
-  private ServerProcess.Command command(List<String> line, String log) {
-    return new ServerProcess.Command(line, environment, folder, folder.resolve(log), null);
+        () -> shell.eval("rabbit:is_running()").equals("true") && RabbitFolder.answers(port()));
   }
 
   private void own(String operation) {
@@ -366,11 +279,6 @@ public final class RabbitServer implements AutoCloseable {
               + TestServers.BROKER_URI
               + ": use an instance of your own (RabbitServer.start())");
     }
-  }
-
-  private static boolean answers(int port) throws IOException {
-    new Socket(InetAddress.getLoopbackAddress(), port).close();
-    return true;
   }
 
   private static String binary(String text) {

@@ -16,13 +16,14 @@ final class TempFolders {
 
   private TempFolders() {}
 
-  /** A new folder others may enter, since a server may run as another user. */
+  /** A new folder that goes with this JVM; others may enter: a server may run as another user. */
   static Path create(String name) {
     sweep();
     try {
       Path folder =
           Files.createTempDirectory(PREFIX + ProcessHandle.current().pid() + "-" + name + "-");
       Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder)));
       return folder;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
