@@ -5,6 +5,7 @@ import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +26,7 @@ record ChannelCloser(BrokerThreads threads, SharedConnections.Share share, Execu
    */
   Future<Void> close(Context context, Channel channel, @Nullable BatchWriter writer) {
     BrokerConnection connection = share.connection();
-    io.vertx.core.Promise<Void> done = io.vertx.core.Promise.promise();
+    Promise<Void> done = Promise.promise();
     ScheduledFuture<?> deadline =
         threads
             .watch()
@@ -56,7 +57,6 @@ record ChannelCloser(BrokerThreads threads, SharedConnections.Share share, Execu
             BrokerThreads.onContext(context, () -> done.tryComplete());
           }
         });
-    thread.shutdown();
     return done.future();
   }
 }

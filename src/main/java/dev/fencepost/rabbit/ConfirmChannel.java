@@ -281,10 +281,11 @@ final class ConfirmChannel {
     Wire opened = wire();
     opened.writer().stop();
     share.connection().amqp().removeBlockedListener(opened.blocked());
-    ChannelCloser closer = new ChannelCloser(environment.threads(), share, thread);
-    return closer
-        .close(environment.context(), opened.channel(), opened.writer())
-        .eventually(
+    Future<Void> ended =
+        new ChannelCloser(environment.threads(), share, thread)
+            .close(environment.context(), opened.channel(), opened.writer());
+    thread.shutdown();
+    return ended.eventually(
             () -> {
               environment.watchdog().forget(opened.writer());
               return Future.succeededFuture();

@@ -35,6 +35,16 @@ public final class RabbitBroker {
     return publisher;
   }
 
+  /** Consumers for the worker. */
+  public RabbitDeliveries deliveries() {
+    CopyPublisher copies = new CopyPublisher(vertx, threads, connector);
+    RabbitDeliveries deliveries =
+        new RabbitDeliveries(
+            vertx, threads, connector, new BrokerContract(vertx, config), copies);
+    closing.add(deliveries::close);
+    return deliveries;
+  }
+
   /** Closes all that was made here, and the threads. */
   public Future<Void> close() {
     List<Future<Void>> all = closing.stream().map(Supplier::get).toList();

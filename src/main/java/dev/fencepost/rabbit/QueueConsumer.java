@@ -1,0 +1,320 @@
+package dev.fencepost.rabbit;
+
+import dev.fencepost.config.QueueConfig;
+import dev.fencepost.model.Delivery;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.worker.Deliveries;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The consumer of one queue for life, confined to one context. It registers, is lost, waits and
+ * registers again, each registration with an epoch of its own, until intake is stopped.
+ *
+ * <p>States: REGISTERING → CONSUMING → (lost) WAITING → REGISTERING …; {@link #stopIntake()} leads
+ * to STOPPED, where deliveries in hand may still be acknowledged, {@link #close()} to CLOSED.
+ */
+final class QueueConsumer implements Deliveries.Subscription {
+
+  private static final Logger LOG = LoggerFactory.getLogger(QueueConsumer.class);
+  private static final Backoff BACKOFF =
+      new Backoff(Duration.ofMillis(200), Duration.ofSeconds(10));
+
+  /** A registration that lasted this long was no failure: the next wait is a short one. */
+  private static final long STEADY_NANOS = Duration.ofSeconds(10).toNanos();
+
+  private static final long CANCEL_MILLIS = 5_000;
+
+  enum State {
+    REGISTERING,
+    CONSUMING,
+    WAITING,
+    STOPPED,
+    CLOSED
+  }
+
+  /** What all consumers of a process have in common. */
+  record Environment(
+      Vertx vertx,
+      Context context,
+      BrokerThreads threads,
+      SharedConnections connections,
+      ContractCheck contract) {}
+
+  private final Environment environment;
+  private final QueueConfig config;
+  private final Deliveries.Listener listener;
+  private final ExecutorService thread;
+  private final ContextInbox<ConsumerChannel.Event> inbox;
+  private final List<Delivery> batch = new ArrayList<>();
+  private final Promise<Deliveries.Subscription> first = Promise.promise();
+  private final Promise<Void> cancelled = Promise.promise();
+
+  private State state = State.REGISTERING;
+  private long epoch;
+  private AckLedger ledger = new AckLedger();
+  private @Nullable ConsumerChannel channel;
+  private int failures;
+  private long registeredAt;
+  private boolean flushing;
+  private long flushTimer = -1;
+  private long retryTimer = -1;
+
+  QueueConsumer(Environment environment, QueueConfig config, Deliveries.Listener listener) {
+    this.environment = environment;
+    this.config = config;
+    this.listener = listener;
+    this.thread = BrokerThreads.serial("fencepost-consume-" + config.name());
+    this.inbox = new ContextInbox<>(environment.context(), this::handle, this::deliver);
+  }
+
+  /** Fails only with kind CONFIGURATION, when the first attempt finds the queue unsafe. */
+  Future<Deliveries.Subscription> start() {
+    register();
+    return first.future();
+  }
+
+  boolean consuming() {
+    return state == State.CONSUMING;
+  }
+
+  @Override
+  public void ack(Delivery.Tag tag) {
+    if (tag.epoch() != epoch || channel == null || !ledger.settle(tag.number(), System.nanoTime())) {
+      listener.staleAck(tag);
+    } else if (!flushing) {
+      // Once per turn of the event loop: what is settled together is acknowledged together.
+      flushing = true;
+      environment.context().runOnContext(v -> flush());
+    }
+  }
+
+  @Override
+  public Future<Void> stopIntake() {
+    if (state == State.STOPPED || state == State.CLOSED) {
+      return cancelled.future();
+    }
+    boolean registered = state == State.CONSUMING;
+    state = State.STOPPED;
+    environment.vertx().cancelTimer(retryTimer);
+    ConsumerChannel open = channel;
+    if (!registered || open == null) {
+      cancelled.tryComplete();
+      return cancelled.future();
+    }
+    // A broker that does not answer sends nothing either; what it still sends is not taken.
+    long deadline =
+        environment.vertx().setTimer(CANCEL_MILLIS, id -> cancelled.tryComplete());
+    thread.execute(
+        () -> {
+          try {
+            open.cancel();
+          } catch (Exception e) {
+            LOG.debug("queue {}: cancel failed: {}", config.name(), e.getMessage());
+            BrokerThreads.onContext(environment.context(), () -> cancelled.tryComplete());
+          }
+        });
+    return cancelled
+        .future()
+        .onComplete(done -> environment.vertx().cancelTimer(deadline));
+  }
+
+  @Override
+  public Future<Void> close() {
+    if (state == State.CLOSED) {
+      return Future.succeededFuture();
+    }
+    environment.vertx().cancelTimer(retryTimer);
+    ConsumerChannel open = channel;
+    if (open != null) {
+      send(open, ledger.takeAll());
+    }
+    state = State.CLOSED;
+    cancelled.tryComplete();
+    first.tryComplete(this);
+    return endEpoch().eventually(() -> {
+      thread.shutdown();
+      return Future.succeededFuture();
+    });
+  }
+
+  /** As {@link #close()}, from any context. */
+  Future<Void> closeFromAnywhere() {
+    Promise<Void> closed = Promise.promise();
+    BrokerThreads.onContext(environment.context(), () -> close().onComplete(closed));
+    return closed.future();
+  }
+
+  private void register() {
+    long mine = ++epoch;
+    state = State.REGISTERING;
+    environment
+        .connections()
+        .acquire(environment.context(), false)
+        .compose(share -> register(share, mine))
+        .onFailure(e -> lost(mine, RabbitErrors.of(e, "queue " + config.name())));
+  }
+
+  private Future<Void> register(SharedConnections.Share share, long mine) {
+    BrokerConnection connection = share.connection();
+    return onThread(() -> {
+          if (config.declare() != null) {
+            new Topology(connection, config).declare(config.declare());
+          }
+        })
+        .compose(declared -> environment.contract().check(connection, config))
+        .compose(safe -> onThread(() -> ConsumerChannel.register(share, config, mine, inbox)))
+        .recover(
+            e -> {
+              share.release();
+              return Future.failedFuture(e);
+            });
+  }
+
+  private interface Step {
+    void run() throws Exception;
+  }
+
+  private Future<Void> onThread(Step step) {
+    return BrokerThreads.call(
+        environment.context(),
+        thread,
+        () -> {
+          step.run();
+          return null;
+        });
+  }
+
+  private void handle(ConsumerChannel.Event event) {
+    if (event instanceof ConsumerChannel.Event.Registered registered) {
+      registered(registered);
+    } else if (event.epoch() != epoch) {
+      return;
+    } else if (event instanceof ConsumerChannel.Event.Delivered delivered) {
+      if (channel != null) {
+        ledger.delivered(delivered.delivery().tag().number());
+        batch.add(delivered.delivery());
+      }
+    } else if (event instanceof ConsumerChannel.Event.Cancelled) {
+      deliver();
+      cancelled.tryComplete();
+    } else if (event instanceof ConsumerChannel.Event.Lost lost) {
+      deliver();
+      lost(lost.epoch(), lost.cause());
+    }
+  }
+
+  private void deliver() {
+    if (!batch.isEmpty()) {
+      List<Delivery> taken = List.copyOf(batch);
+      batch.clear();
+      listener.delivered(taken);
+    }
+  }
+
+  private void registered(ConsumerChannel.Event.Registered event) {
+    ConsumerChannel opened = event.channel();
+    if (event.epoch() != epoch || state != State.REGISTERING) {
+      // Intake was stopped, or the connection lost, while the broker answered.
+      environment
+          .threads()
+          .blocking()
+          .execute(
+              () -> {
+                opened.abort();
+                opened.share().release();
+              });
+      return;
+    }
+    channel = opened;
+    ledger = new AckLedger();
+    registeredAt = System.nanoTime();
+    state = State.CONSUMING;
+    first.tryComplete(this);
+    listener.consuming(epoch);
+  }
+
+  private void lost(long lostEpoch, FencepostException cause) {
+    if (lostEpoch != epoch || state == State.WAITING || state == State.CLOSED) {
+      return;
+    }
+    if (state == State.STOPPED && channel == null) {
+      return; // what stopIntake() found unfinished
+    }
+    if (cause.kind() == FailureKind.CONFIGURATION && first.tryFail(cause)) {
+      state = State.CLOSED;
+      endEpoch();
+      thread.shutdown();
+      return;
+    }
+    boolean steady = channel != null && System.nanoTime() - registeredAt > STEADY_NANOS;
+    failures = steady ? 1 : failures + 1;
+    endEpoch();
+    cancelled.tryComplete();
+    first.tryComplete(this);
+    if (state != State.STOPPED) {
+      state = State.WAITING;
+      long wait = BACKOFF.millis(failures, ThreadLocalRandom.current());
+      LOG.warn("queue {}: not consuming, next try in {} ms: {}", config.name(), wait, cause.getMessage());
+      retryTimer = environment.vertx().setTimer(wait, id -> retry());
+    }
+    listener.interrupted(cause);
+  }
+
+  private void retry() {
+    if (state == State.WAITING) {
+      register();
+    }
+  }
+
+  private void flush() {
+    flushing = false;
+    ConsumerChannel open = channel;
+    if (open == null) {
+      return;
+    }
+    send(open, ledger.take(System.nanoTime()));
+    if (ledger.waiting() && flushTimer < 0) {
+      flushTimer =
+          environment
+              .vertx()
+              .setTimer(
+                  AckLedger.PATIENCE_NANOS / 1_000_000 + 1,
+                  id -> {
+                    flushTimer = -1;
+                    flush();
+                  });
+    }
+  }
+
+  private void send(ConsumerChannel open, List<AckLedger.Ack> acks) {
+    if (!acks.isEmpty()) {
+      thread.execute(() -> open.acknowledge(acks));
+    }
+  }
+
+  /** Closes the channel behind the acknowledgements handed to it; the next epoch starts clean. */
+  private Future<Void> endEpoch() {
+    ConsumerChannel ended = channel;
+    channel = null;
+    ledger = new AckLedger();
+    batch.clear();
+    return ended == null ? Future.succeededFuture() : dispose(ended);
+  }
+
+  private Future<Void> dispose(ConsumerChannel ended) {
+    return new ChannelCloser(environment.threads(), ended.share(), thread)
+        .close(environment.context(), ended.amqp(), null);
+  }
+}
