@@ -286,10 +286,10 @@ final class ConfirmChannel {
             .close(environment.context(), opened.channel(), opened.writer());
     thread.shutdown();
     return ended.eventually(
-            () -> {
-              environment.watchdog().forget(opened.writer());
-              return Future.succeededFuture();
-            });
+        () -> {
+          environment.watchdog().forget(opened.writer());
+          return Future.succeededFuture();
+        });
   }
 
   private Wire wire() {

@@ -140,8 +140,7 @@ final class ConsumerChannel {
     @Override
     public void handleDelivery(
         String tag, Envelope envelope, BasicProperties properties, byte[] body) {
-      inbox.post(
-          new Event.Delivered(epoch, decoder.decode(epoch, envelope, properties, body)));
+      inbox.post(new Event.Delivered(epoch, decoder.decode(epoch, envelope, properties, body)));
     }
 
     @Override

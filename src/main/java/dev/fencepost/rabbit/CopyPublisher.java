@@ -40,11 +40,7 @@ final class CopyPublisher implements Publisher.Listener {
     this.connections = new SharedConnections(connector, threads, NAME, 1);
     this.environment =
         new ConfirmChannel.ChannelEnvironment(
-            vertx,
-            context,
-            threads,
-            new WriteWatchdog(threads, CONFIRM_TIMEOUT),
-            CONFIRM_TIMEOUT);
+            vertx, context, threads, new WriteWatchdog(threads, CONFIRM_TIMEOUT), CONFIRM_TIMEOUT);
   }
 
   /**

@@ -41,12 +41,7 @@ final class DeliveryDecoder {
         envelope.isRedeliver(),
         deliveries(envelope, headers),
         new Delivery.Envelope(
-            envelope.getExchange(),
-            envelope.getRoutingKey(),
-            texts,
-            headers,
-            body,
-            reading.fault));
+            envelope.getExchange(), envelope.getRoutingKey(), texts, headers, body, reading.fault));
   }
 
   /** A quorum queue counts the deliveries before this one. */

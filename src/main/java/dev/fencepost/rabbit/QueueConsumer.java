@@ -91,7 +91,9 @@ final class QueueConsumer implements Deliveries.Subscription {
 
   @Override
   public void ack(Delivery.Tag tag) {
-    if (tag.epoch() != epoch || channel == null || !ledger.settle(tag.number(), System.nanoTime())) {
+    if (tag.epoch() != epoch
+        || channel == null
+        || !ledger.settle(tag.number(), System.nanoTime())) {
       listener.staleAck(tag);
     } else if (!flushing) {
       // Once per turn of the event loop: what is settled together is acknowledged together.
@@ -114,8 +116,7 @@ final class QueueConsumer implements Deliveries.Subscription {
       return cancelled.future();
     }
     // A broker that does not answer sends nothing either; what it still sends is not taken.
-    long deadline =
-        environment.vertx().setTimer(CANCEL_MILLIS, id -> cancelled.tryComplete());
+    long deadline = environment.vertx().setTimer(CANCEL_MILLIS, id -> cancelled.tryComplete());
     thread.execute(
         () -> {
           try {
@@ -125,9 +126,7 @@ final class QueueConsumer implements Deliveries.Subscription {
             BrokerThreads.onContext(environment.context(), () -> cancelled.tryComplete());
           }
         });
-    return cancelled
-        .future()
-        .onComplete(done -> environment.vertx().cancelTimer(deadline));
+    return cancelled.future().onComplete(done -> environment.vertx().cancelTimer(deadline));
   }
 
   @Override
@@ -143,10 +142,12 @@ final class QueueConsumer implements Deliveries.Subscription {
     state = State.CLOSED;
     cancelled.tryComplete();
     first.tryComplete(this);
-    return endEpoch().eventually(() -> {
-      thread.shutdown();
-      return Future.succeededFuture();
-    });
+    return endEpoch()
+        .eventually(
+            () -> {
+              thread.shutdown();
+              return Future.succeededFuture();
+            });
   }
 
   /** As {@link #close()}, from any context. */
@@ -168,11 +169,12 @@ final class QueueConsumer implements Deliveries.Subscription {
 
   private Future<Void> register(SharedConnections.Share share, long mine) {
     BrokerConnection connection = share.connection();
-    return onThread(() -> {
-          if (config.declare() != null) {
-            new Topology(connection, config).declare(config.declare());
-          }
-        })
+    return onThread(
+            () -> {
+              if (config.declare() != null) {
+                new Topology(connection, config).declare(config.declare());
+              }
+            })
         .compose(declared -> environment.contract().check(connection, config))
         .compose(safe -> onThread(() -> ConsumerChannel.register(share, config, mine, inbox)))
         .recover(
@@ -266,7 +268,11 @@ final class QueueConsumer implements Deliveries.Subscription {
     if (state != State.STOPPED) {
       state = State.WAITING;
       long wait = BACKOFF.millis(failures, ThreadLocalRandom.current());
-      LOG.warn("queue {}: not consuming, next try in {} ms: {}", config.name(), wait, cause.getMessage());
+      LOG.warn(
+          "queue {}: not consuming, next try in {} ms: {}",
+          config.name(),
+          wait,
+          cause.getMessage());
       retryTimer = environment.vertx().setTimer(wait, id -> retry());
     }
     listener.interrupted(cause);

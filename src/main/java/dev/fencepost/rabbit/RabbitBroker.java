@@ -39,8 +39,7 @@ public final class RabbitBroker {
   public RabbitDeliveries deliveries() {
     CopyPublisher copies = new CopyPublisher(vertx, threads, connector);
     RabbitDeliveries deliveries =
-        new RabbitDeliveries(
-            vertx, threads, connector, new BrokerContract(vertx, config), copies);
+        new RabbitDeliveries(vertx, threads, connector, new BrokerContract(vertx, config), copies);
     closing.add(deliveries::close);
     return deliveries;
   }

@@ -33,21 +33,18 @@ final class Topology {
       if (isOurs(binding.exchange())) {
         step(
             "exchange '" + binding.exchange() + "' of type " + binding.exchangeType(),
-            channel ->
-                channel.exchangeDeclare(binding.exchange(), binding.exchangeType(), true));
+            channel -> channel.exchangeDeclare(binding.exchange(), binding.exchangeType(), true));
       }
     }
     step(
         "queue '" + config.queue() + "' of type " + declare.type(),
         channel ->
-            channel.queueDeclare(
-                config.queue(), true, false, false, arguments(declare.type())));
+            channel.queueDeclare(config.queue(), true, false, false, arguments(declare.type())));
     for (QueueConfig.Binding binding : declare.bind()) {
       if (!binding.exchange().isEmpty()) {
         step(
             "binding of queue '" + config.queue() + "' to '" + binding.exchange() + "'",
-            channel ->
-                channel.queueBind(config.queue(), binding.exchange(), binding.routingKey()));
+            channel -> channel.queueBind(config.queue(), binding.exchange(), binding.routingKey()));
       }
     }
   }

@@ -86,7 +86,9 @@ class ConfirmLedgerTest {
       List<Long> answered =
           open.stream().filter(s -> multiple ? s <= sequence : s == sequence).sorted().toList();
       Set<Long> returned = new HashSet<>();
-      answered.stream().filter(s -> random.nextInt(4) == 0 && (nack || !late)).forEach(returned::add);
+      answered.stream()
+          .filter(s -> random.nextInt(4) == 0 && (nack || !late))
+          .forEach(returned::add);
       answered.forEach(
           s ->
               expected.put(
@@ -129,11 +131,6 @@ class ConfirmLedgerTest {
 
   private static Outgoing message(long n) {
     return new Outgoing(
-        n,
-        "m" + n,
-        new OutboxRow.Route("", "q"),
-        new BasicProperties(),
-        new byte[0],
-        true);
+        n, "m" + n, new OutboxRow.Route("", "q"), new BasicProperties(), new byte[0], true);
   }
 }

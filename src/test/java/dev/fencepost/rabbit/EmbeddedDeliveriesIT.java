@@ -2,7 +2,6 @@ package dev.fencepost.rabbit;
 
 import static dev.fencepost.rabbit.ConsumeHarness.declare;
 import static dev.fencepost.rabbit.ConsumeHarness.queue;
-import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.AMQP.BasicProperties;
 import dev.fencepost.config.QueueConfig;

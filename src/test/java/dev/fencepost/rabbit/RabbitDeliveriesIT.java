@@ -52,8 +52,7 @@ class RabbitDeliveriesIT {
 
   @Test
   void declaresConsumesAndAcknowledges() throws Exception {
-    Subscription subscription =
-        harness.consume(queue("a", declare("quorum", BINDING), 256), told);
+    Subscription subscription = harness.consume(queue("a", declare("quorum", BINDING), 256), told);
     told.awaitEpochs(1);
     send(1000);
     Await.until(
@@ -128,7 +127,8 @@ class RabbitDeliveriesIT {
     for (Delivery delivery : told.delivered.subList(1, 50)) {
       harness.ack(subscription, delivery.tag());
     }
-    Await.asserted("the head alone", Duration.ofSeconds(5), () -> assertThat(unacked("h")).isEqualTo(1));
+    Await.asserted(
+        "the head alone", Duration.ofSeconds(5), () -> assertThat(unacked("h")).isEqualTo(1));
     harness.ack(subscription, told.delivered.get(0).tag());
     Await.asserted("none", Duration.ofSeconds(5), () -> assertThat(unacked("h")).isZero());
     assertThat(told.stale).isEmpty();
@@ -161,7 +161,8 @@ class RabbitDeliveriesIT {
     Throwable failure =
         Await.failure(
             harness.onContext(
-                () -> harness.deliveries.consume(queue("o", declare("quorum", BINDING), 10), told)));
+                () ->
+                    harness.deliveries.consume(queue("o", declare("quorum", BINDING), 10), told)));
     assertThat(failure).hasFieldOrPropertyWithValue("kind", FailureKind.CONFIGURATION);
     assertThat(failure.getMessage()).contains("app.o", "x-message-ttl", "leave it out");
   }
@@ -179,7 +180,12 @@ class RabbitDeliveriesIT {
     Date at = new Date(1_700_000_000_000L);
     BasicProperties properties =
         new BasicProperties.Builder()
-            .messageId("m").type("t").priority(3).timestamp(at).headers(headers).build();
+            .messageId("m")
+            .type("t")
+            .priority(3)
+            .timestamp(at)
+            .headers(headers)
+            .build();
     plain.channel.basicPublish("orders", "order.x", properties, new byte[] {-1, 0});
     plain.channel.basicPublish("orders", "order.x", null, new byte[0]);
     told.awaitDelivered(2);
@@ -232,7 +238,9 @@ class RabbitDeliveriesIT {
     Await.result(harness.onContext(subscription::close));
     assertThat(told.delivered).hasSize(3);
     Await.asserted(
-        "the third is back", Duration.ofSeconds(5), () -> assertThat(plain.depth("app.s")).isEqualTo(3));
+        "the third is back",
+        Duration.ofSeconds(5),
+        () -> assertThat(plain.depth("app.s")).isEqualTo(3));
     assertThat(told.stale).isEmpty();
   }
 
@@ -264,7 +272,8 @@ class RabbitDeliveriesIT {
     assertThat(got.getProps().getExpiration()).isNull();
     assertThat(got.getProps().getHeaders())
         .containsEntry("n", 1)
-        .hasEntrySatisfying("fencepost-original-user-id", v -> assertThat(v).hasToString("somebody"));
+        .hasEntrySatisfying(
+            "fencepost-original-user-id", v -> assertThat(v).hasToString("somebody"));
     Throwable failure =
         Await.failure(harness.onContext(() -> harness.deliveries.publishCopy("no", message)));
     assertThat(failure).hasFieldOrPropertyWithValue("kind", FailureKind.BROKER_NOT_FOUND);
@@ -289,15 +298,21 @@ class RabbitDeliveriesIT {
     return TestServers.broker()
         .eval(
             "{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<\""
-                + vhost + "\">>, queue, <<\"app." + name + "\">>)), amqqueue:get_type(Q)");
+                + vhost
+                + "\">>, queue, <<\"app."
+                + name
+                + "\">>)), amqqueue:get_type(Q)");
   }
 
   private int unacked(String name) {
     String text =
         TestServers.broker()
             .eval(
-                "{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<\"" + vhost
-                    + "\">>, queue, <<\"app." + name + "\">>)),"
+                "{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<\""
+                    + vhost
+                    + "\">>, queue, <<\"app."
+                    + name
+                    + "\">>)),"
                     + " [{_, N}] = rabbit_amqqueue:info(Q, [messages_unacknowledged]), N");
     return Integer.parseInt(text.strip());
   }
@@ -307,7 +322,8 @@ class RabbitDeliveriesIT {
     return TestServers.broker()
         .eval(
             "[proplists:get_value(prefetch_count, C) || C <- rabbit_amqqueue:consumers_all(<<\""
-                + vhost + "\">>)]")
+                + vhost
+                + "\">>)]")
         .replaceAll("[\\[\\]\\s]", "");
   }
 }
