@@ -153,8 +153,14 @@ public interface ActivityStore {
    */
   Future<EffectGroup> beginEffects(String owner, Duration hardLimit, List<Claim.Request> fresh);
 
-  /** The same for one effect that was claimed before (redelivered, retried, split off). */
-  Future<EffectGroup> beginEffect(String owner, Duration hardLimit, Claim.Ticket claimed);
+  /**
+   * The same for one effect that was claimed before (redelivered, retried, split off).
+   *
+   * @param envelope for the dead letter of a receipt that says failed, where the row lacks it
+   * @return fails with kind LEASE_LOST when the row is no longer ours; that leaves an audit line
+   */
+  Future<EffectGroup> beginEffect(
+      String owner, Duration hardLimit, Claim.Ticket claimed, Delivery.@Nullable Envelope envelope);
 
   /**
    * An open transaction with the rows of its effects, on a connection of the pool that only effects
