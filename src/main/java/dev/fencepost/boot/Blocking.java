@@ -1,0 +1,58 @@
+package dev.fencepost.boot;
+
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+
+/** From the thread of a command into Vert.x and back. Never used on an event loop. */
+public final class Blocking {
+
+  private static final Duration CLOSING = Duration.ofSeconds(10);
+
+  private Blocking() {}
+
+  /**
+   * Runs {@code work} in a Vert.x instance of its own and waits for its result.
+   *
+   * @throws FencepostException the work's failure; TIMEOUT when it did not end by the deadline
+   */
+  public static <T> T call(Duration deadline, Function<Vertx, Future<T>> work) {
+    Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
+    try {
+      return await(work.apply(vertx), deadline);
+    } finally {
+      await(vertx.close().otherwiseEmpty(), CLOSING);
+    }
+  }
+
+  /** Waits for a future; its failure is thrown. */
+  public static <T> T await(Future<T> future, Duration deadline) {
+    try {
+      return future
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(deadline.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      throw thrown(e.getCause() == null ? e : e.getCause());
+    } catch (TimeoutException e) {
+      throw new FencepostException(
+          FailureKind.TIMEOUT, "not done within " + deadline.toSeconds() + " s", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new FencepostException(FailureKind.INTERNAL, "interrupted", e);
+    }
+  }
+
+  private static RuntimeException thrown(Throwable failure) {
+    return failure instanceof RuntimeException known
+        ? known
+        : new FencepostException(FailureKind.INTERNAL, String.valueOf(failure), failure);
+  }
+}

@@ -1,0 +1,58 @@
+package dev.fencepost.cli;
+
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** Where the program starts. */
+public final class Main {
+
+  private Main() {}
+
+  public static void main(String[] arguments) {
+    PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+    PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+    System.exit(run(out, err, arguments));
+  }
+
+  /**
+   * Runs one command.
+   *
+   * @return the exit code
+   */
+  public static int run(PrintWriter out, PrintWriter err, String... arguments) {
+    RootCommand root = new RootCommand();
+    CommandLine line =
+        new CommandLine(root)
+            .setOut(out)
+            .setErr(err)
+            .setCaseInsensitiveEnumValuesAllowed(true)
+            .setUsageHelpAutoWidth(true)
+            .setExecutionExceptionHandler(
+                (failure, command, parsed) -> failed(failure, command, root));
+    line.setExecutionStrategy(
+        parsed -> {
+          Logs.quiet(root.verbose());
+          return new CommandLine.RunLast().execute(parsed);
+        });
+    return line.execute(arguments);
+  }
+
+  private static int failed(Exception failure, CommandLine command, RootCommand root) {
+    PrintWriter err = command.getErr();
+    String text = failure.getMessage();
+    for (String each : (text == null ? failure.toString() : text).split("\n")) {
+      err.println(name(command.getCommandSpec()) + ": " + each);
+    }
+    if (root.verbose()) {
+      failure.printStackTrace(err);
+    }
+    err.flush();
+    return ExitCode.of(failure);
+  }
+
+  private static String name(CommandSpec spec) {
+    return spec.qualifiedName();
+  }
+}

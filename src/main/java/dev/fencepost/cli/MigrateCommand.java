@@ -1,0 +1,69 @@
+package dev.fencepost.cli;
+
+import dev.fencepost.boot.Schema;
+import dev.fencepost.config.FencepostConfig;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code fencepost migrate}. */
+@Command(
+    name = "migrate",
+    description = "Creates or upgrades the schema. Starting it several times at once is safe.",
+    mixinStandardHelpOptions = true,
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  fencepost migrate -c conf/fencepost.yaml --dry-run",
+      "  fencepost migrate -c conf/fencepost.yaml --application-role shop"
+    })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class MigrateCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+  @Mixin private ConfigFile config;
+
+  @Option(names = "--dry-run", description = "Print the SQL and change nothing.")
+  private boolean dryRun;
+
+  @Option(
+      names = "--application-role",
+      paramLabel = "ROLE",
+      description = "Grant this role what an application needs to write events, nothing else.")
+  private @Nullable String role;
+
+  @Override
+  public Integer call() {
+    FencepostConfig loaded = config.load();
+    Schema schema = new Schema(loaded);
+    PrintWriter out = spec.commandLine().getOut();
+    if (dryRun) {
+      schema.pending(role).forEach(out::println);
+    } else {
+      report(out, loaded.database().schema(), schema.migrate(role));
+    }
+    out.flush();
+    return ExitCode.DONE;
+  }
+
+  private void report(PrintWriter out, String schema, Schema.Migrated migrated) {
+    List<String> applied = migrated.applied();
+    out.println(
+        applied.isEmpty()
+            ? "schema " + schema + " is up to date, version " + migrated.version()
+            : "schema "
+                + schema
+                + ": applied "
+                + String.join(", ", applied)
+                + ", now version "
+                + migrated.version());
+    if (role != null) {
+      out.println("role " + role + " may insert into the outbox and publish, nothing else");
+    }
+  }
+}
