@@ -1,0 +1,91 @@
+package dev.fencepost.pg;
+
+/** The statements of lane leases, instances and parked rows. Time is the database's throughout. */
+final class LaneSql {
+  private LaneSql() {}
+
+  static final String ALIVE =
+      """
+      insert into ${schema}.relay_instances (instance, alive_until)
+      values ($1, now() + $2 * interval '1 millisecond')
+      on conflict (instance) do update set alive_until = excluded.alive_until
+      """;
+
+  /** An expired lease that nobody has taken may be renewed: owner and fence decide. */
+  static final String RENEW =
+      """
+      update ${schema}.relay_leases l
+      set lease_until = now() + $2 * interval '1 millisecond', position = g.position,
+        lag_cause = g.cause, lag_detail = g.detail, parked = g.parked, reported_at = now(),
+        oldest_unpublished_at = case when g.behind then (
+          select o.created_at from ${schema}.outbox o
+          where o.lane = g.lane and o.seq > g.position order by o.seq limit 1) end
+      from unnest($3::smallint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::boolean[],
+        $9::bigint[]) as g(lane, fence, position, cause, detail, behind, parked)
+      where l.lane = g.lane and l.owner = $1 and l.fence = g.fence
+      returning l.lane, coalesce(extract(epoch from now() - l.oldest_unpublished_at) * 1000, 0)::bigint
+      """;
+
+  static final String INSTANCES =
+      "select instance from ${schema}.relay_instances where alive_until > now()";
+
+  static final String LEASES =
+      """
+      select lane, case when lease_until > now() then owner end,
+        ceil(extract(epoch from lease_until - now()) * 1000)::bigint, parked
+      from ${schema}.relay_leases
+      """;
+
+  /** A take-over takes for update, where appending a checkpoint takes for key share. */
+  static final String TAKE =
+      """
+      with free as (
+        select lane from ${schema}.relay_leases
+        where lane = any($3) and (owner is null or owner = $1 or lease_until <= now())
+        order by lane for update skip locked)
+      update ${schema}.relay_leases l
+      set owner = $1, fence = l.fence + 1, lease_until = now() + $2 * interval '1 millisecond'
+      from free where l.lane = free.lane
+      returning l.lane, l.fence
+      """;
+
+  /** After the take-over has been committed: the newest, whoever wrote it. */
+  static final String NEWEST =
+      """
+      select l.lane, c.fence, c.n, c.last::text, c.floor, c.floors, c.cur::text, c.next_floor, c.position,
+        (select life from ${schema}.relay_life)
+      from unnest($1::smallint[]) as l(lane) cross join lateral (
+        select * from ${schema}.relay_checkpoints c
+        where c.lane = l.lane order by c.n desc limit 1) c
+      """;
+
+  static final String PARKED_SEQS =
+      "select lane, seq, key from ${schema}.parked_rows where lane = any($1)";
+
+  static final String RELEASE =
+      """
+      update ${schema}.relay_leases l set owner = null, lease_until = null
+      from unnest($2::smallint[], $3::bigint[]) as g(lane, fence)
+      where l.lane = g.lane and l.owner = $1 and l.fence = g.fence
+      """;
+
+  static final String LEAVE = "delete from ${schema}.relay_instances where instance = $1";
+
+  /** Instances that did not leave in order. */
+  static final String BURY =
+      "delete from ${schema}.relay_instances where alive_until < now() - interval '1 day'";
+
+  /** The whole row, from the outbox itself. */
+  static final String PARK =
+      """
+      insert into ${schema}.parked_rows (lane, seq, tx, event_id, exchange, routing_key, type, key, payload,
+        content_type, headers, properties, created_at, reason, detail, attempts, next_attempt_at)
+      select o.lane, o.seq, o.tx, o.event_id, o.exchange, o.routing_key, o.type, o.key, o.payload,
+        o.content_type, o.headers, o.properties, o.created_at, g.reason, g.detail, g.attempts,
+        now() + g.retry_in * interval '1 millisecond'
+      from unnest($2::bigint[], $3::text[], $4::text[], $5::integer[], $6::bigint[])
+        as g(seq, reason, detail, attempts, retry_in)
+      join ${schema}.outbox o on o.lane = $1 and o.seq = g.seq
+      on conflict (lane, seq) do nothing
+      """;
+}

@@ -1,0 +1,226 @@
+package dev.fencepost.pg;
+
+import dev.fencepost.decide.Snapshot;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.ParkedReason;
+import dev.fencepost.model.StorableText;
+import dev.fencepost.relay.Checkpoint;
+import dev.fencepost.relay.Cursor;
+import dev.fencepost.relay.LaneStore;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.RowSet;
+import io.vertx.sqlclient.SqlConnection;
+import io.vertx.sqlclient.Tuple;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Leases, checkpoints and parked rows in PostgreSQL. Renewals have a connection of their own. */
+public final class PgLaneStore implements LaneStore {
+  private static final Duration DEADLINE = Duration.ofSeconds(10);
+  private static final int DETAIL_BYTES = 2000;
+
+  private final PgDatabase database;
+  private final OwnConnection renewing;
+
+  public PgLaneStore(PgDatabase database) {
+    this.database = database;
+    this.renewing = new OwnConnection(database, "lease");
+  }
+
+  @Override
+  public Future<Standing> renew(String instance, Duration ttl, List<Report> reports) {
+    return renewing.with(
+        ttl.dividedBy(3),
+        c -> {
+          Future<RowSet<Row>> alive = run(c, LaneSql.ALIVE, Tuple.of(instance, ttl.toMillis()));
+          Future<RowSet<Row>> renewed =
+              run(c, LaneSql.RENEW, LaneTuples.reports(instance, ttl, reports));
+          Future<RowSet<Row>> instances = run(c, LaneSql.INSTANCES, Tuple.tuple());
+          Future<RowSet<Row>> leases = run(c, LaneSql.LEASES, Tuple.tuple());
+          return Future.all(alive, renewed, instances, leases)
+              .map(v -> standing(instance, renewed.result(), instances.result(), leases.result()));
+        });
+  }
+
+  private static Standing standing(
+      String self, RowSet<Row> renewed, RowSet<Row> instances, RowSet<Row> leases) {
+    Map<Integer, Duration> mine = new HashMap<>();
+    renewed.forEach(row -> mine.put((int) row.getShort(0), Duration.ofMillis(row.getLong(1))));
+    Map<String, Integer> owned = new HashMap<>();
+    instances.forEach(row -> owned.put(row.getString(0), 0));
+    Set<Integer> free = new HashSet<>();
+    Duration next = null;
+    long parked = 0;
+    for (Row row : leases) {
+      String owner = row.getString(1);
+      parked += row.getLong(3);
+      if (owner == null) {
+        free.add((int) row.getShort(0));
+        continue;
+      }
+      owned.merge(owner, 1, Integer::sum);
+      Duration left = Duration.ofMillis(row.getLong(2));
+      if (!owner.equals(self) && (next == null || left.compareTo(next) < 0)) {
+        next = left;
+      }
+    }
+    owned.keySet().retainAll(names(instances));
+    return new Standing(mine, owned, free, next, parked);
+  }
+
+  private static Set<String> names(RowSet<Row> instances) {
+    Set<String> names = new HashSet<>();
+    instances.forEach(row -> names.add(row.getString(0)));
+    return names;
+  }
+
+  @Override
+  public Future<List<Taken>> take(String instance, Duration ttl, Set<Integer> lanes) {
+    return database.with(
+        DEADLINE,
+        c ->
+            run(c, OutboxSql.BEGIN_LIFE, Tuple.tuple())
+                .compose(
+                    v ->
+                        run(
+                            c,
+                            LaneSql.TAKE,
+                            Tuple.of(instance, ttl.toMillis(), LaneTuples.shorts(lanes))))
+                .compose(
+                    taken -> {
+                      Map<Integer, Long> fences = new HashMap<>();
+                      taken.forEach(row -> fences.put((int) row.getShort(0), row.getLong(1)));
+                      return fences.isEmpty()
+                          ? Future.succeededFuture(List.of())
+                          : load(c, fences);
+                    }));
+  }
+
+  private Future<List<Taken>> load(SqlConnection c, Map<Integer, Long> fences) {
+    Short[] lanes = LaneTuples.shorts(fences.keySet());
+    Future<RowSet<Row>> newest = run(c, LaneSql.NEWEST, Tuple.tuple().addArrayOfShort(lanes));
+    Future<RowSet<Row>> parked = run(c, LaneSql.PARKED_SEQS, Tuple.tuple().addArrayOfShort(lanes));
+    return Future.all(newest, parked)
+        .map(
+            v -> {
+              Map<Integer, Set<String>> keys = new HashMap<>();
+              Map<Integer, Set<Long>> seqs = new HashMap<>();
+              for (Row row : parked.result()) {
+                int lane = row.getShort(0);
+                seqs.computeIfAbsent(lane, l -> new HashSet<>()).add(row.getLong(1));
+                if (row.getString(2) != null) {
+                  keys.computeIfAbsent(lane, l -> new HashSet<>()).add(row.getString(2));
+                }
+              }
+              List<Taken> taken = new ArrayList<>();
+              for (Row row : newest.result()) {
+                Checkpoint checkpoint = checkpoint(row);
+                int lane = checkpoint.lane();
+                taken.add(
+                    new Taken(
+                        row.getString(9),
+                        checkpoint,
+                        fences.get(lane),
+                        keys.getOrDefault(lane, Set.of()),
+                        seqs.getOrDefault(lane, Set.of())));
+              }
+              return taken;
+            });
+  }
+
+  private static Checkpoint checkpoint(Row row) {
+    Snapshot last = Snapshot.parse(row.getString(3));
+    Map<Long, Long> floors = new HashMap<>();
+    long[] xip = last.xip();
+    Long[] stored = row.getArrayOfLongs(5);
+    for (int i = 0; i < xip.length && i < stored.length; i++) {
+      if (stored[i] >= 0) {
+        floors.put(xip[i], stored[i]);
+      }
+    }
+    String cur = row.getString(6);
+    Cursor.Ahead ahead =
+        cur == null ? null : new Cursor.Ahead(Snapshot.parse(cur), row.getLong(7));
+    Cursor cursor = new Cursor(last, row.getLong(4), floors, ahead, row.getLong(8));
+    return new Checkpoint(row.getShort(0), row.getLong(1), row.getLong(2), -1, cursor);
+  }
+
+  @Override
+  public Future<Void> release(String instance, Map<Integer, Long> fences) {
+    Tuple arguments =
+        Tuple.of(
+            instance,
+            LaneTuples.shorts(fences.keySet()),
+            fences.values().toArray(Long[]::new));
+    return database.with(DEADLINE, c -> run(c, LaneSql.RELEASE, arguments)).mapEmpty();
+  }
+
+  @Override
+  public Future<Void> leave(String instance) {
+    return database
+        .with(
+            DEADLINE,
+            c ->
+                Future.all(
+                    run(c, LaneSql.LEAVE, Tuple.of(instance)),
+                    run(c, LaneSql.BURY, Tuple.tuple())))
+        .eventually(renewing::close)
+        .mapEmpty();
+  }
+
+  @Override
+  public Future<Boolean> park(
+      String owner, String life, List<Parking> rows, Checkpoint checkpoint) {
+    int n = rows.size();
+    Long[] seqs = new Long[n];
+    String[] reasons = new String[n];
+    String[] details = new String[n];
+    Integer[] attempts = new Integer[n];
+    Long[] retryIn = new Long[n];
+    for (int i = 0; i < n; i++) {
+      Parking row = rows.get(i);
+      boolean head = row.reason() != ParkedReason.BEHIND_KEY;
+      seqs[i] = row.row().seq();
+      reasons[i] = row.reason().wire();
+      details[i] = row.detail() == null ? null : StorableText.of(row.detail(), DETAIL_BYTES);
+      attempts[i] = head ? 1 : 0;
+      retryIn[i] = head ? row.retryIn().toMillis() : null;
+    }
+    Tuple parking =
+        Tuple.of((short) checkpoint.lane(), seqs, reasons, details, attempts, retryIn);
+    return database
+        .inTransaction(
+            DEADLINE,
+            c -> {
+              Future<RowSet<Row>> inserted = run(c, LaneSql.PARK, parking);
+              Future<RowSet<Row>> appended =
+                  run(
+                      c,
+                      OutboxSql.MARK,
+                      CheckpointTuple.of(owner, life, List.of(checkpoint)));
+              return Future.all(inserted, appended).compose(v -> accepted(appended.result()));
+            })
+        .recover(
+            e ->
+                FencepostException.is(e, FailureKind.LEASE_LOST)
+                    ? Future.succeededFuture(false)
+                    : Future.failedFuture(e));
+  }
+
+  private static Future<Boolean> accepted(RowSet<Row> marked) {
+    return marked.iterator().next().getArrayOfShorts(1).length == 1
+        ? Future.succeededFuture(true)
+        : Future.failedFuture(new FencepostException(FailureKind.LEASE_LOST, "not the lane's owner"));
+  }
+
+  private Future<RowSet<Row>> run(SqlConnection c, String sql, Tuple arguments) {
+    return c.preparedQuery(database.sql(sql)).execute(arguments);
+  }
+}

@@ -1,0 +1,173 @@
+package dev.fencepost.pg;
+
+import dev.fencepost.decide.Snapshot;
+import dev.fencepost.model.OutboxRow;
+import dev.fencepost.relay.Checkpoint;
+import dev.fencepost.relay.OutboxStore;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.RowSet;
+import io.vertx.sqlclient.Tuple;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Reads the outbox in PostgreSQL. */
+public final class PgOutboxStore implements OutboxStore {
+  private static final Duration DEADLINE = Duration.ofSeconds(10);
+
+  /** A long transaction's rows are looked for in all that is retained. */
+  private static final Duration LATE_DEADLINE = Duration.ofMinutes(2);
+
+  private final PgDatabase database;
+  private final String poll;
+  private final String beginLife;
+  private final String mark;
+  private final String open;
+  private final String page;
+  private final String late;
+  private final String rows;
+
+  public PgOutboxStore(PgDatabase database) {
+    this.database = database;
+    this.poll = database.sql(OutboxSql.POLL);
+    this.beginLife = database.sql(OutboxSql.BEGIN_LIFE);
+    this.mark = database.sql(OutboxSql.MARK);
+    this.open = database.sql(OutboxSql.OPEN);
+    this.page = database.sql(OutboxSql.PAGE);
+    this.late = database.sql(OutboxSql.LATE);
+    this.rows = database.sql(OutboxSql.ROWS);
+  }
+
+  @Override
+  public Future<Poll> poll() {
+    return run(poll, Tuple.tuple())
+        .compose(
+            result -> {
+              Row row = result.iterator().next();
+              if (row.getString(0) == null) {
+                return run(beginLife, Tuple.tuple()).compose(v -> poll());
+              }
+              return Future.succeededFuture(
+                  new Poll(
+                      row.getString(0),
+                      row.getLong(1),
+                      Snapshot.parse(row.getString(2)),
+                      row.getBoolean(3)));
+            });
+  }
+
+  @Override
+  public Future<Marked> mark(String owner, String life, List<Checkpoint> checkpoints) {
+    return run(mark, CheckpointTuple.of(owner, life, checkpoints))
+        .map(
+            result -> {
+              Row row = result.iterator().next();
+              String now = row.getString(0);
+              return new Marked(now == null ? "" : now, lanes(row.getArrayOfShorts(1)));
+            });
+  }
+
+  static Set<Integer> lanes(Short[] lanes) {
+    Set<Integer> set = new java.util.HashSet<>();
+    for (Short lane : lanes) {
+      set.add((int) lane);
+    }
+    return set;
+  }
+
+  @Override
+  public Future<Opened> open(List<Opening> openings) {
+    int n = openings.size();
+    Short[] lanes = new Short[n];
+    Long[] above = new Long[n];
+    Long[] xmax = new Long[n];
+    String[] xip = new String[n];
+    Integer[] limits = new Integer[n];
+    Long[] budgets = new Long[n];
+    for (int i = 0; i < n; i++) {
+      Opening opening = openings.get(i);
+      lanes[i] = (short) opening.lane();
+      above[i] = opening.above();
+      xmax[i] = opening.last().xmax();
+      xip[i] = CheckpointTuple.array(opening.last().xip());
+      limits[i] = opening.limit().rows();
+      budgets[i] = opening.limit().bytes();
+    }
+    return run(open, Tuple.of(lanes, above, xmax, xip, limits, budgets)).map(PgOutboxStore::opened);
+  }
+
+  private static Opened opened(RowSet<Row> result) {
+    Map<Integer, List<OutboxRow>> pages = new HashMap<>();
+    String life = "";
+    String cur = "";
+    for (Row row : result) {
+      if (cur.isEmpty()) {
+        life = String.valueOf(row.getString(0));
+        cur = row.getString(1);
+      }
+      if (row.getLong(3) != null) {
+        int lane = row.getShort(2);
+        pages.computeIfAbsent(lane, l -> new ArrayList<>()).add(OutboxRows.map(row, 3, lane));
+      }
+    }
+    return new Opened(life, Snapshot.parse(cur), pages);
+  }
+
+  @Override
+  public Future<List<OutboxRow>> page(PageRequest request) {
+    Opening from = request.from();
+    Tuple arguments =
+        Tuple.tuple()
+            .addShort((short) from.lane())
+            .addLong(from.above())
+            .addLong(from.last().xmax())
+            .addArrayOfLong(boxed(from.last().xip()))
+            .addLong(request.cur().xmax())
+            .addArrayOfLong(boxed(request.cur().xip()))
+            .addInteger(from.limit().rows())
+            .addLong(from.limit().bytes())
+            .addString(request.life());
+    return run(page, arguments).map(result -> OutboxRows.list(result, from.lane()));
+  }
+
+  @Override
+  public Future<List<Long>> late(LateRequest request) {
+    Tuple arguments =
+        Tuple.of(
+            boxed(request.txs()),
+            request.lane(),
+            request.after(),
+            request.upTo(),
+            request.limit());
+    return database
+        .with(LATE_DEADLINE, c -> c.preparedQuery(late).execute(arguments))
+        .map(
+            result -> {
+              List<Long> seqs = new ArrayList<>(result.size());
+              result.forEach(row -> seqs.add(row.getLong(0)));
+              return seqs;
+            });
+  }
+
+  @Override
+  public Future<List<OutboxRow>> rows(int lane, String life, List<Long> seqs, long budget) {
+    Tuple arguments = Tuple.of((short) lane, seqs.toArray(Long[]::new), budget, life);
+    return run(rows, arguments).map(result -> OutboxRows.list(result, lane));
+  }
+
+  private Future<RowSet<Row>> run(String sql, Tuple arguments) {
+    return database.with(DEADLINE, c -> c.preparedQuery(sql).execute(arguments));
+  }
+
+  private static Long[] boxed(long[] values) {
+    Long[] boxed = new Long[values.length];
+    for (int i = 0; i < values.length; i++) {
+      boxed[i] = values[i];
+    }
+    return boxed;
+  }
+}

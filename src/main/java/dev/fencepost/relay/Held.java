@@ -1,0 +1,33 @@
+package dev.fencepost.relay;
+
+import dev.fencepost.model.OutboxRow;
+import org.jspecify.annotations.Nullable;
+
+/** A row in memory, from its page to its settlement. Confined to the lane's {@link InFlight}. */
+final class Held {
+  /** WAITING for an earlier one of its key; READY to be sent; SENT; PARKING; SETTLED. */
+  enum State {
+    WAITING,
+    READY,
+    SENT,
+    PARKING,
+    SETTLED
+  }
+
+  final OutboxRow row;
+  final Batch batch;
+  State state = State.WAITING;
+
+  /** Whether it was ever written to the broker, and would be sent again after a crash. */
+  boolean exposed;
+
+  /** The next one of its key. */
+  @Nullable Held behind;
+
+  long sentAt;
+
+  Held(OutboxRow row, Batch batch) {
+    this.row = row;
+    this.batch = batch;
+  }
+}

@@ -1,0 +1,137 @@
+package dev.fencepost.relay;
+
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.decide.LaneShares;
+import dev.fencepost.decide.LeaseRules;
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Keeps the leases of this process: renews, takes its share, gives up what is above it. The lease
+ * in the database decides; here is only how long it may be trusted, on the monotonic clock.
+ */
+final class LaneLeases {
+  private final LaneStore store;
+  private final RelaySettings settings;
+  private final Fleet fleet;
+  private final Map<Integer, Long> trust = new HashMap<>();
+
+  /** The lanes that run in this process. */
+  interface Fleet {
+    /** Owned lanes, draining ones included. */
+    Map<Integer, LaneLoop> lanes();
+
+    /** Lanes on their way out. */
+    Set<Integer> leaving();
+
+    void take(LaneStore.Taken taken, Publisher.TrustDeadline trust);
+
+    /** Another owner has it. */
+    void lost(int lane);
+
+    void handOver(List<Integer> lanes);
+  }
+
+  LaneLeases(LaneStore store, RelaySettings settings, Fleet fleet) {
+    this.store = store;
+    this.settings = settings;
+    this.fleet = fleet;
+  }
+
+  private FencepostConfig.LeaseTimes times() {
+    return settings.relay().lease();
+  }
+
+  /** Renews and shares once; says when the next time is. */
+  Future<Duration> tick() {
+    long sent = System.nanoTime();
+    Set<Integer> before = Set.copyOf(fleet.lanes().keySet());
+    return store
+        .renew(
+            settings.instance(),
+            times().ttl(),
+            fleet.lanes().values().stream().map(LaneLoop::report).toList())
+        .compose(
+            standing -> {
+              renewed(before, standing, sent);
+              return share(standing);
+            });
+  }
+
+  private void renewed(Set<Integer> before, LaneStore.Standing standing, long sent) {
+    for (int lane : before) {
+      LaneLoop loop = fleet.lanes().get(lane);
+      if (standing.renewed().containsKey(lane)) {
+        trusted(lane, sent);
+        if (loop != null) {
+          loop.renewed(standing.renewed().getOrDefault(lane, Duration.ZERO));
+        }
+      } else if (loop != null) {
+        fleet.lost(lane);
+      }
+    }
+  }
+
+  private void trusted(int lane, long sent) {
+    Duration ttl = times().ttl();
+    trust.put(lane, LeaseRules.trustUntil(sent, ttl, LeaseRules.margin(ttl)));
+  }
+
+  private Future<Duration> share(LaneStore.Standing standing) {
+    Set<Integer> staying = new HashSet<>(fleet.lanes().keySet());
+    staying.removeAll(fleet.leaving());
+    int share =
+        LaneShares.share(settings.relay().lanes(), standing.owned(), settings.instance());
+    List<Integer> surplus = LaneShares.toGiveUp(staying, share);
+    if (!surplus.isEmpty()) {
+      fleet.handOver(surplus);
+      return Future.succeededFuture(times().renewEvery());
+    }
+    Set<Integer> free = new HashSet<>(standing.free());
+    free.removeAll(staying);
+    List<Integer> wanted =
+        LaneShares.toTake(free, staying.size(), share, settings.instance().hashCode());
+    return take(Set.copyOf(wanted)).map(taken -> pause(standing, staying.size() + taken < share));
+  }
+
+  private Future<Integer> take(Set<Integer> lanes) {
+    if (lanes.isEmpty()) {
+      return Future.succeededFuture(0);
+    }
+    long sent = System.nanoTime();
+    return store
+        .take(settings.instance(), times().ttl(), lanes)
+        .map(
+            taken -> {
+              for (LaneStore.Taken each : taken) {
+                int lane = each.newest().lane();
+                trusted(lane, sent);
+                fleet.take(each, () -> trust.getOrDefault(lane, sent));
+              }
+              return taken.size();
+            });
+  }
+
+  /** Below its share it looks again soon, and just when a lease of another may expire. */
+  private Duration pause(LaneStore.Standing standing, boolean hungry) {
+    Duration pause = hungry ? settings.paging().pollMax() : times().renewEvery();
+    Duration expiry = standing.nextExpiry();
+    if (expiry != null && expiry.compareTo(pause) < 0) {
+      pause = expiry.plusMillis(1);
+    }
+    return pause.compareTo(times().renewEvery()) > 0 ? times().renewEvery() : pause;
+  }
+
+  Future<Void> release(LaneLoop lane) {
+    return store.release(settings.instance(), Map.of(lane.number(), lane.fence()));
+  }
+
+  Future<Void> leave() {
+    return store.leave(settings.instance());
+  }
+}

@@ -1,0 +1,73 @@
+package dev.fencepost.relay;
+
+import dev.fencepost.model.LagCause;
+import dev.fencepost.model.OutboxRow;
+import dev.fencepost.model.ParkedReason;
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Port: who owns which lane. Leases run by the database's time. */
+public interface LaneStore {
+
+  /**
+   * Registers the instance as alive, renews its leases and reports of its lanes, and reads how all
+   * lanes stand.
+   *
+   * @param reports one for each lane owned
+   */
+  Future<Standing> renew(String instance, Duration ttl, List<Report> reports);
+
+  /**
+   * Takes those of the lanes that are free, whose lease has expired or that were its own; raises
+   * their fences.
+   *
+   * @return the newest checkpoint of each lane taken, with its fence
+   */
+  Future<List<Taken>> take(String instance, Duration ttl, Set<Integer> lanes);
+
+  /** Gives lanes back, where still owned with these fences. */
+  Future<Void> release(String instance, Map<Integer, Long> fences);
+
+  /** Takes the instance off the register. */
+  Future<Void> leave(String instance);
+
+  /** Parks rows and appends the checkpoint, in one transaction, if still owned. */
+  Future<Boolean> park(String owner, String life, List<Parking> rows, Checkpoint checkpoint);
+
+  /**
+   * @param position about where it stands in the sequence
+   */
+  record Report(int lane, long fence, long position, Lag lag, long parked) {}
+
+  /**
+   * @param behind whether rows above the position wait to be published
+   */
+  record Lag(LagCause cause, boolean behind, @Nullable String detail) {}
+
+  /**
+   * @param renewed lanes whose lease was prolonged, with the age of the oldest unpublished row
+   * @param owned lanes owned per live instance, this one included
+   * @param free lanes without a valid lease
+   * @param nextExpiry until the first lease of another instance expires, or null without one
+   */
+  record Standing(
+      Map<Integer, Duration> renewed,
+      Map<String, Integer> owned,
+      Set<Integer> free,
+      @Nullable Duration nextExpiry,
+      long parked) {}
+
+  /**
+   * @param newest the last checkpoint, whoever wrote it
+   * @param blocked keys that have parked rows
+   * @param parked seqs of parked rows that the cursor will meet again
+   */
+  record Taken(
+      String life, Checkpoint newest, long fence, Set<String> blocked, Set<Long> parked) {}
+
+  record Parking(OutboxRow row, ParkedReason reason, @Nullable String detail, Duration retryIn) {}
+}

@@ -1,0 +1,85 @@
+package dev.fencepost.relay;
+
+import dev.fencepost.decide.Snapshot;
+import dev.fencepost.model.OutboxRow;
+import io.vertx.core.Future;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Port: reads the append-only outbox. Every answer names the database's life, which changes with a
+ * crash or failover: what was read in another one means nothing any more. Fails with a {@link
+ * dev.fencepost.model.FencepostException}.
+ */
+public interface OutboxStore {
+
+  /** One small statement for all lanes; assigns no transaction id. */
+  Future<Poll> poll();
+
+  /**
+   * Marks: takes a transaction id and commits, with the checkpoints given, each only where {@code
+   * owner} still owns its lane, the life is the same, and its predecessor is the newest.
+   */
+  Future<Marked> mark(String owner, String life, List<Checkpoint> checkpoints);
+
+  /**
+   * Takes a snapshot and reads in it the first page of each lane: to be called after a mark has
+   * been answered.
+   */
+  Future<Opened> open(List<Opening> openings);
+
+  /** A later page of a batch. Empty when the life has changed. */
+  Future<List<OutboxRow>> page(PageRequest request);
+
+  /**
+   * Seqs, ascending, of rows of long transactions that have ended, in a lane, above {@code after}
+   * and not above {@code upTo}.
+   */
+  Future<List<Long>> late(LateRequest request);
+
+  /** The rows of these seqs, ascending, as many as the budget allows. */
+  Future<List<OutboxRow>> rows(int lane, String life, List<Long> seqs, long budget);
+
+  /**
+   * @param floor the sequence's last value, 0 before the first
+   * @param requests whether operators ask something of parked rows
+   */
+  record Poll(String life, long floor, Snapshot now, boolean requests) {}
+
+  /**
+   * @param appended the lanes whose checkpoints were written
+   */
+  record Marked(String life, Set<Integer> appended) {}
+
+  /**
+   * @param above read rows with a greater seq
+   * @param last read rows of transactions that this one did not see
+   */
+  record Opening(int lane, long above, Snapshot last, Limit limit) {}
+
+  /**
+   * @param rows at most
+   * @param bytes of bodies, the last row excluded; the first is always read
+   */
+  record Limit(int rows, long bytes) {
+    /** Whether a page of this limit may have left rows behind. */
+    boolean reached(List<OutboxRow> page) {
+      if (page.size() >= rows) {
+        return true;
+      }
+      long sum = 0;
+      for (OutboxRow row : page) {
+        sum += row.message().body().length;
+      }
+      return sum >= bytes;
+    }
+  }
+
+  /** By lane; one without rows is missing. */
+  record Opened(String life, Snapshot cur, Map<Integer, List<OutboxRow>> pages) {}
+
+  record PageRequest(String life, Opening from, Snapshot cur) {}
+
+  record LateRequest(int lane, long[] txs, long after, long upTo, int limit) {}
+}

@@ -1,0 +1,159 @@
+package dev.fencepost.relay;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The relay of one process: its lanes, their leases, and the pace at which batches are opened.
+ * Confined to the context that starts it.
+ */
+public final class RelayLoop implements LaneLeases.Fleet {
+  private static final Logger LOG = LoggerFactory.getLogger(RelayLoop.class);
+  private static final Duration DRAIN = Duration.ofSeconds(10);
+
+  private final Vertx vertx;
+  private final RelaySettings settings;
+  private final RelayPorts ports;
+  private final Map<Integer, LaneLoop> lanes = new HashMap<>();
+  private final Set<Integer> leaving = new HashSet<>();
+  private final LaneLeases leases;
+  private final BatchOpener opener;
+  private final Repeating turns;
+  private final Repeating renewals;
+  private boolean stopping;
+
+  public RelayLoop(Vertx vertx, RelaySettings settings, RelayPorts ports) {
+    this.vertx = vertx;
+    this.settings = settings;
+    this.ports = ports;
+    this.leases = new LaneLeases(ports.lanes(), settings, this);
+    this.opener = new BatchOpener(ports.outbox(), settings.instance());
+    Pace pace = new Pace(settings.paging().pollMin(), settings.paging().pollMax());
+    this.turns = new Repeating(vertx, "reading the outbox", () -> turn(pace)).atMostEvery(Pace.LEAST);
+    this.renewals = new Repeating(vertx, "renewing lanes", leases::tick);
+  }
+
+  /** Starts taking lanes and publishing them. Returns at once. */
+  public void start() {
+    LOG.info("relay {} starts", settings.instance());
+    renewals.start();
+    turns.start();
+  }
+
+  /** Looks at the outbox now, sooner than by pace. */
+  public void wake() {
+    turns.soon();
+  }
+
+  private Future<Duration> turn(Pace pace) {
+    if (lanes.isEmpty()) {
+      return Future.succeededFuture(settings.paging().pollMax());
+    }
+    return opener
+        .turn(lanes.values())
+        .map(
+            turn -> {
+              lanes.values().forEach(LaneLoop::tick);
+              return pace.after(turn.opened());
+            });
+  }
+
+  @Override
+  public Map<Integer, LaneLoop> lanes() {
+    return lanes;
+  }
+
+  @Override
+  public Set<Integer> leaving() {
+    return leaving;
+  }
+
+  @Override
+  public void take(LaneStore.Taken taken, Publisher.TrustDeadline trust) {
+    int number = taken.newest().lane();
+    LaneLoop[] self = new LaneLoop[1];
+    LaneLoop.Lane lane =
+        new LaneLoop.Lane(taken, trust, turns::soon, () -> drop(self[0], "is to be read again"));
+    LaneLoop loop = new LaneLoop(vertx, settings, ports, lane);
+    self[0] = loop;
+    LaneLoop before = lanes.put(number, loop);
+    if (before != null) {
+      before.stop();
+    }
+    leaving.remove(number);
+    LOG.info("lane {} taken fence={}", number, taken.fence());
+    ports.events().lanesOwned(lanes.size());
+    loop.start();
+    turns.soon();
+  }
+
+  @Override
+  public void lost(int number) {
+    LaneLoop lane = lanes.get(number);
+    if (lane != null) {
+      drop(lane, "was lost to another owner");
+    }
+  }
+
+  private void drop(LaneLoop lane, String why) {
+    LOG.warn("lane {} fence={} {}", lane.number(), lane.fence(), why);
+    forget(lane);
+    renewals.soon();
+  }
+
+  private Future<Void> forget(LaneLoop lane) {
+    lanes.remove(lane.number(), lane);
+    leaving.remove(lane.number());
+    ports.events().lanesOwned(lanes.size());
+    return lane.stop();
+  }
+
+  @Override
+  public void handOver(List<Integer> numbers) {
+    for (int number : numbers) {
+      LaneLoop lane = lanes.get(number);
+      if (lane != null && leaving.add(number)) {
+        LOG.info("lane {} is handed over", number);
+        release(lane);
+      }
+    }
+  }
+
+  /** Drains, appends the last checkpoint, and gives the lease back. */
+  private Future<Void> release(LaneLoop lane) {
+    Future<Void> drained = Outcomes.within(vertx, DRAIN, lane.drain());
+    return drained
+        .transform(any -> opener.close(lane))
+        .transform(any -> forget(lane))
+        .transform(any -> leases.release(lane))
+        .onFailure(e -> LOG.warn("lane {} was not given back: {}", lane.number(), e.getMessage()));
+  }
+
+  /** Drains all lanes and leaves. */
+  public Future<Void> stop() {
+    if (stopping) {
+      return Future.succeededFuture();
+    }
+    stopping = true;
+    turns.stop();
+    List<Future<Void>> drains = new ArrayList<>();
+    for (LaneLoop lane : List.copyOf(lanes.values())) {
+      leaving.add(lane.number());
+      drains.add(release(lane));
+    }
+    // Renewals go on until nothing is owned any more.
+    return Future.join(drains)
+        .transform(any -> renewals.stop())
+        .transform(any -> leases.leave())
+        .otherwiseEmpty();
+  }
+}

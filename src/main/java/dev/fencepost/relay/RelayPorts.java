@@ -1,0 +1,5 @@
+package dev.fencepost.relay;
+
+/** What the relay needs of the world. */
+public record RelayPorts(
+    OutboxStore outbox, LaneStore lanes, Publisher publisher, RelayEvents events) {}

@@ -1,0 +1,124 @@
+package dev.fencepost.relay;
+
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs a tick again and again: the next one is timed when the last has settled, so that two never
+ * overlap. A tick that fails is tried again after a second.
+ */
+final class Repeating {
+  private static final Logger LOG = LoggerFactory.getLogger(Repeating.class);
+  private static final Duration AFTER_FAILURE = Duration.ofSeconds(1);
+  private static final long NO_TIMER = -1;
+
+  private final Vertx vertx;
+  private final String what;
+  private final Supplier<Future<Duration>> tick;
+  private long timer = NO_TIMER;
+  private boolean running;
+  private boolean asked;
+  private boolean stopped;
+  private boolean failing;
+  private long settledAt;
+  private long leastNanos;
+  private Future<Void> current = Future.succeededFuture();
+
+  /**
+   * @param tick says how long to wait until the next
+   */
+  Repeating(Vertx vertx, String what, Supplier<Future<Duration>> tick) {
+    this.vertx = vertx;
+    this.what = what;
+    this.tick = tick;
+  }
+
+  /** Two ticks that are asked for follow each other no sooner than this. */
+  Repeating atMostEvery(Duration least) {
+    leastNanos = least.toNanos();
+    return this;
+  }
+
+  void start() {
+    run();
+  }
+
+  /** As soon as may be, and again when one is running. */
+  void soon() {
+    if (stopped) {
+      return;
+    }
+    if (running) {
+      asked = true;
+    } else {
+      arm(Duration.ZERO);
+    }
+  }
+
+  private void arm(Duration pause) {
+    if (timer != NO_TIMER) {
+      vertx.cancelTimer(timer);
+      timer = NO_TIMER;
+    }
+    long least = leastNanos - (System.nanoTime() - settledAt);
+    long nanos = Math.max(pause.toNanos(), least);
+    long millis = (nanos + 999_999) / 1_000_000;
+    if (millis <= 0) {
+      running = true;
+      vertx.runOnContext(v -> go());
+    } else {
+      timer = vertx.setTimer(millis, id -> run());
+    }
+  }
+
+  private void run() {
+    timer = NO_TIMER;
+    running = true;
+    go();
+  }
+
+  private void go() {
+    if (stopped) {
+      running = false;
+      return;
+    }
+    asked = false;
+    current = attempt().transform(done -> settled(done.succeeded() ? done.result() : null, done.cause()));
+  }
+
+  private Future<Duration> attempt() {
+    try {
+      return tick.get();
+    } catch (RuntimeException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  private Future<Void> settled(Duration pause, Throwable failure) {
+    running = false;
+    settledAt = System.nanoTime();
+    if (failure != null && !failing) {
+      LOG.warn("{}: {}", what, failure.getMessage());
+      LOG.debug("{}", what, failure);
+    }
+    failing = failure != null;
+    if (!stopped) {
+      arm(failing ? AFTER_FAILURE : asked ? Duration.ZERO : pause);
+    }
+    return Future.succeededFuture();
+  }
+
+  /** Starts none any more; completes when the one that runs has settled. */
+  Future<Void> stop() {
+    stopped = true;
+    if (timer != NO_TIMER) {
+      vertx.cancelTimer(timer);
+      timer = NO_TIMER;
+    }
+    return current;
+  }
+}
