@@ -32,11 +32,23 @@ final class CheckpointTuple {
     }
     return Tuple.from(
         List.of(
-            owner, life, lanes, numbers[0], numbers[1], numbers[2], texts[0], numbers[3], texts[1],
-            texts[2], numbers[4], numbers[5]));
+            owner,
+            life,
+            lanes,
+            numbers[0],
+            numbers[1],
+            numbers[2],
+            texts[0],
+            numbers[3],
+            texts[1],
+            texts[2],
+            numbers[4],
+            numbers[5]));
   }
 
-  /** One floor for each transaction that {@code last} lists, in its order; -1 where none is known. */
+  /**
+   * One floor for each transaction that {@code last} lists, in its order; -1 where none is known.
+   */
   private static String floors(Cursor cursor) {
     Snapshot last = cursor.last();
     long[] xip = last.xip();

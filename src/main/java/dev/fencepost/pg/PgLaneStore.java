@@ -97,9 +97,7 @@ public final class PgLaneStore implements LaneStore {
                     taken -> {
                       Map<Integer, Long> fences = new HashMap<>();
                       taken.forEach(row -> fences.put((int) row.getShort(0), row.getLong(1)));
-                      return fences.isEmpty()
-                          ? Future.succeededFuture(List.of())
-                          : load(c, fences);
+                      return fences.isEmpty() ? Future.succeededFuture(List.of()) : load(c, fences);
                     }));
   }
 
@@ -146,8 +144,7 @@ public final class PgLaneStore implements LaneStore {
       }
     }
     String cur = row.getString(6);
-    Cursor.Ahead ahead =
-        cur == null ? null : new Cursor.Ahead(Snapshot.parse(cur), row.getLong(7));
+    Cursor.Ahead ahead = cur == null ? null : new Cursor.Ahead(Snapshot.parse(cur), row.getLong(7));
     Cursor cursor = new Cursor(last, row.getLong(4), floors, ahead, row.getLong(8));
     return new Checkpoint(row.getShort(0), row.getLong(1), row.getLong(2), -1, cursor);
   }
@@ -156,9 +153,7 @@ public final class PgLaneStore implements LaneStore {
   public Future<Void> release(String instance, Map<Integer, Long> fences) {
     Tuple arguments =
         Tuple.of(
-            instance,
-            LaneTuples.shorts(fences.keySet()),
-            fences.values().toArray(Long[]::new));
+            instance, LaneTuples.shorts(fences.keySet()), fences.values().toArray(Long[]::new));
     return database.with(DEADLINE, c -> run(c, LaneSql.RELEASE, arguments)).mapEmpty();
   }
 
@@ -169,8 +164,7 @@ public final class PgLaneStore implements LaneStore {
             DEADLINE,
             c ->
                 Future.all(
-                    run(c, LaneSql.LEAVE, Tuple.of(instance)),
-                    run(c, LaneSql.BURY, Tuple.tuple())))
+                    run(c, LaneSql.LEAVE, Tuple.of(instance)), run(c, LaneSql.BURY, Tuple.tuple())))
         .eventually(renewing::close)
         .mapEmpty();
   }
@@ -193,18 +187,14 @@ public final class PgLaneStore implements LaneStore {
       attempts[i] = head ? 1 : 0;
       retryIn[i] = head ? row.retryIn().toMillis() : null;
     }
-    Tuple parking =
-        Tuple.of((short) checkpoint.lane(), seqs, reasons, details, attempts, retryIn);
+    Tuple parking = Tuple.of((short) checkpoint.lane(), seqs, reasons, details, attempts, retryIn);
     return database
         .inTransaction(
             DEADLINE,
             c -> {
               Future<RowSet<Row>> inserted = run(c, LaneSql.PARK, parking);
               Future<RowSet<Row>> appended =
-                  run(
-                      c,
-                      OutboxSql.MARK,
-                      CheckpointTuple.of(owner, life, List.of(checkpoint)));
+                  run(c, OutboxSql.MARK, CheckpointTuple.of(owner, life, List.of(checkpoint)));
               return Future.all(inserted, appended).compose(v -> accepted(appended.result()));
             })
         .recover(
@@ -217,7 +207,8 @@ public final class PgLaneStore implements LaneStore {
   private static Future<Boolean> accepted(RowSet<Row> marked) {
     return marked.iterator().next().getArrayOfShorts(1).length == 1
         ? Future.succeededFuture(true)
-        : Future.failedFuture(new FencepostException(FailureKind.LEASE_LOST, "not the lane's owner"));
+        : Future.failedFuture(
+            new FencepostException(FailureKind.LEASE_LOST, "not the lane's owner"));
   }
 
   private Future<RowSet<Row>> run(SqlConnection c, String sql, Tuple arguments) {

@@ -138,11 +138,7 @@ public final class PgOutboxStore implements OutboxStore {
   public Future<List<Long>> late(LateRequest request) {
     Tuple arguments =
         Tuple.of(
-            boxed(request.txs()),
-            request.lane(),
-            request.after(),
-            request.upTo(),
-            request.limit());
+            boxed(request.txs()), request.lane(), request.after(), request.upTo(), request.limit());
     return database
         .with(LATE_DEADLINE, c -> c.preparedQuery(late).execute(arguments))
         .map(

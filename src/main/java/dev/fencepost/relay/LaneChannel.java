@@ -50,11 +50,7 @@ final class LaneChannel {
   }
 
   LaneChannel(
-      Vertx vertx,
-      Publisher publisher,
-      String name,
-      Publisher.TrustDeadline trust,
-      Owner owner) {
+      Vertx vertx, Publisher publisher, String name, Publisher.TrustDeadline trust, Owner owner) {
     this.vertx = vertx;
     this.publisher = publisher;
     this.name = name;

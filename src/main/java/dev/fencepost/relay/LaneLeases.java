@@ -85,8 +85,7 @@ final class LaneLeases {
   private Future<Duration> share(LaneStore.Standing standing) {
     Set<Integer> staying = new HashSet<>(fleet.lanes().keySet());
     staying.removeAll(fleet.leaving());
-    int share =
-        LaneShares.share(settings.relay().lanes(), standing.owned(), settings.instance());
+    int share = LaneShares.share(settings.relay().lanes(), standing.owned(), settings.instance());
     List<Integer> surplus = LaneShares.toGiveUp(staying, share);
     if (!surplus.isEmpty()) {
       fleet.handOver(surplus);

@@ -174,8 +174,7 @@ public final class LaneLoop implements LaneChannel.Owner {
   private Future<Void> read() {
     Batch last = batches.peekLast();
     boolean room =
-        rows.size() <= settings.paging().window()
-            && rows.bytes() < settings.paging().windowBytes();
+        rows.size() <= settings.paging().window() && rows.bytes() < settings.paging().windowBytes();
     if (stopped || draining != null || reading || last == null || last.whole() || !room) {
       return Future.succeededFuture();
     }

@@ -66,8 +66,7 @@ public interface LaneStore {
    * @param blocked keys that have parked rows
    * @param parked seqs of parked rows that the cursor will meet again
    */
-  record Taken(
-      String life, Checkpoint newest, long fence, Set<String> blocked, Set<Long> parked) {}
+  record Taken(String life, Checkpoint newest, long fence, Set<String> blocked, Set<Long> parked) {}
 
   record Parking(OutboxRow row, ParkedReason reason, @Nullable String detail, Duration retryIn) {}
 }

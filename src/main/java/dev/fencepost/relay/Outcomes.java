@@ -11,9 +11,7 @@ final class Outcomes {
   private Outcomes() {}
 
   static Future<Void> of(AsyncResult<?> result) {
-    return result.succeeded()
-        ? Future.succeededFuture()
-        : Future.failedFuture(result.cause());
+    return result.succeeded() ? Future.succeededFuture() : Future.failedFuture(result.cause());
   }
 
   /** Ends with the future or after a while, whatever happens. */

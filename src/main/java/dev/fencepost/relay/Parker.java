@@ -61,7 +61,9 @@ final class Parker {
   Parking take() {
     Duration first =
         RefusalPolicy.backoff(
-            1, settings.relay().limits().parkedBackoffBase(), settings.relay().limits().parkedBackoffMax());
+            1,
+            settings.relay().limits().parkedBackoffBase(),
+            settings.relay().limits().parkedBackoffMax());
     List<Held> held = new ArrayList<>();
     List<LaneStore.Parking> parking = new ArrayList<>();
     for (Pending each : pending) {

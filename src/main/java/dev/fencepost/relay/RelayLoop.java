@@ -38,7 +38,8 @@ public final class RelayLoop implements LaneLeases.Fleet {
     this.leases = new LaneLeases(ports.lanes(), settings, this);
     this.opener = new BatchOpener(ports.outbox(), settings.instance());
     Pace pace = new Pace(settings.paging().pollMin(), settings.paging().pollMax());
-    this.turns = new Repeating(vertx, "reading the outbox", () -> turn(pace)).atMostEvery(Pace.LEAST);
+    this.turns =
+        new Repeating(vertx, "reading the outbox", () -> turn(pace)).atMostEvery(Pace.LEAST);
     this.renewals = new Repeating(vertx, "renewing lanes", leases::tick);
   }
 

@@ -13,8 +13,7 @@ public final class RelayVerticle extends VerticleBase {
   /**
    * @param ports made on the verticle's context
    */
-  public RelayVerticle(
-      RelaySettings settings, Function<io.vertx.core.Vertx, RelayPorts> ports) {
+  public RelayVerticle(RelaySettings settings, Function<io.vertx.core.Vertx, RelayPorts> ports) {
     this.settings = settings;
     this.ports = ports;
   }

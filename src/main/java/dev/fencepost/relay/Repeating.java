@@ -87,7 +87,8 @@ final class Repeating {
       return;
     }
     asked = false;
-    current = attempt().transform(done -> settled(done.succeeded() ? done.result() : null, done.cause()));
+    current =
+        attempt().transform(done -> settled(done.succeeded() ? done.result() : null, done.cause()));
   }
 
   private Future<Duration> attempt() {

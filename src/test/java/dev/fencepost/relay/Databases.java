@@ -1,0 +1,31 @@
+package dev.fencepost.relay;
+
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.pg.Migrations;
+import dev.fencepost.testing.Await;
+import dev.fencepost.testing.TestServers;
+import io.vertx.core.Vertx;
+
+/** Databases of tests. */
+final class Databases {
+  private Databases() {}
+
+  /** A fresh one on the shared server, with the schema. */
+  static String migrated(FencepostConfig.Relay relay) {
+    String uri = TestServers.postgres().newDatabase();
+    migrate(uri, relay);
+    return uri;
+  }
+
+  static void migrate(String uri, FencepostConfig.Relay relay) {
+    Vertx vertx = Vertx.vertx();
+    try {
+      FencepostConfig config =
+          RelayConfigs.whole(
+              RelayConfigs.database(uri), RelayConfigs.broker("amqp://localhost"), relay);
+      Await.result(new Migrations(vertx, config).migrate());
+    } finally {
+      Await.result(vertx.close());
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package dev.fencepost.relay;
+
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.OutboxRow;
+import dev.fencepost.model.ParkedReason;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** A broker that confirms everything at once, or what it is told to do. */
+final class FakePublisher implements Publisher {
+  /** Shared by the publishers of a test, so that several instances write into one. */
+  static final class Broker {
+    final ConcurrentLinkedQueue<OutboxRow> arrived = new ConcurrentLinkedQueue<>();
+    volatile Function<OutboxRow, @Nullable ParkedReason> refuses = row -> null;
+    volatile boolean silent;
+    volatile boolean down;
+
+    /** What arrived, as text: key and body. */
+    List<OutboxRow> rows() {
+      return new ArrayList<>(arrived);
+    }
+  }
+
+  private final Vertx vertx;
+  private final Broker broker;
+
+  FakePublisher(Vertx vertx, Broker broker) {
+    this.vertx = vertx;
+    this.broker = broker;
+  }
+
+  @Override
+  public Future<PublishChannel> open(String name, TrustDeadline trust, Listener listener) {
+    if (broker.down) {
+      return Future.failedFuture(
+          new FencepostException(FailureKind.BROKER_UNREACHABLE, "the broker is down"));
+    }
+    return Future.succeededFuture(new FakeChannel(listener));
+  }
+
+  @Override
+  public Future<Void> close() {
+    return Future.succeededFuture();
+  }
+
+  private final class FakeChannel implements PublishChannel {
+    private final Listener listener;
+    private boolean open = true;
+
+    FakeChannel(Listener listener) {
+      this.listener = listener;
+    }
+
+    @Override
+    public void publish(List<OutboxRow> rows) {
+      List<Verdict> verdicts = new ArrayList<>(rows.size());
+      for (OutboxRow row : rows) {
+        ParkedReason refusal = broker.refuses.apply(row);
+        if (refusal == null) {
+          broker.arrived.add(row);
+        }
+        verdicts.add(new Verdict(row.seq(), refusal, null));
+      }
+      if (!broker.silent) {
+        vertx.runOnContext(
+            v -> {
+              if (open) {
+                listener.settled(verdicts);
+              }
+            });
+      }
+    }
+
+    @Override
+    public Future<Void> close() {
+      open = false;
+      return Future.succeededFuture();
+    }
+  }
+}
