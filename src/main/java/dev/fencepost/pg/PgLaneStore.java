@@ -125,7 +125,7 @@ public final class PgLaneStore implements LaneStore {
                     new Taken(
                         row.getString(9),
                         checkpoint,
-                        fences.get(lane),
+                        fences.getOrDefault(lane, -1L),
                         keys.getOrDefault(lane, Set.of()),
                         seqs.getOrDefault(lane, Set.of())));
               }

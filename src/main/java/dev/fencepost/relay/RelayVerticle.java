@@ -2,26 +2,29 @@ package dev.fencepost.relay;
 
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
+import io.vertx.core.Vertx;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Gives the relay its context; nothing more. */
 public final class RelayVerticle extends VerticleBase {
   private final RelaySettings settings;
-  private final Function<io.vertx.core.Vertx, RelayPorts> ports;
-  private RelayLoop loop;
+  private final Function<Vertx, RelayPorts> ports;
+  private @Nullable RelayLoop loop;
 
   /**
    * @param ports made on the verticle's context
    */
-  public RelayVerticle(RelaySettings settings, Function<io.vertx.core.Vertx, RelayPorts> ports) {
+  public RelayVerticle(RelaySettings settings, Function<Vertx, RelayPorts> ports) {
     this.settings = settings;
     this.ports = ports;
   }
 
   @Override
   public Future<?> start() {
-    loop = new RelayLoop(vertx, settings, ports.apply(vertx));
-    loop.start();
+    RelayLoop started = new RelayLoop(vertx, settings, ports.apply(vertx));
+    started.start();
+    loop = started;
     return Future.succeededFuture();
   }
 

@@ -23,10 +23,11 @@ final class Repeating {
   private boolean running;
   private boolean asked;
   private boolean stopped;
+  private boolean failed;
   private boolean failing;
   private long settledAt;
   private long leastNanos;
-  private Future<Void> current = Future.succeededFuture();
+  private Future<?> current = Future.succeededFuture();
 
   /**
    * @param tick says how long to wait until the next
@@ -88,7 +89,13 @@ final class Repeating {
     }
     asked = false;
     current =
-        attempt().transform(done -> settled(done.succeeded() ? done.result() : null, done.cause()));
+        attempt()
+            .recover(
+                failure -> {
+                  report(failure);
+                  return Future.succeededFuture(AFTER_FAILURE);
+                })
+            .map(this::settled);
   }
 
   private Future<Duration> attempt() {
@@ -99,18 +106,23 @@ final class Repeating {
     }
   }
 
-  private Future<Void> settled(Duration pause, Throwable failure) {
+  private void report(Throwable failure) {
+    if (!failing) {
+      LOG.warn("{}: {}", what, failure.getMessage());
+    }
+    LOG.debug("{}", what, failure);
+    failed = true;
+  }
+
+  private Duration settled(Duration pause) {
     running = false;
     settledAt = System.nanoTime();
-    if (failure != null && !failing) {
-      LOG.warn("{}: {}", what, failure.getMessage());
-      LOG.debug("{}", what, failure);
-    }
-    failing = failure != null;
+    failing = failed;
+    failed = false;
     if (!stopped) {
-      arm(failing ? AFTER_FAILURE : asked ? Duration.ZERO : pause);
+      arm(asked && !failing ? Duration.ZERO : pause);
     }
-    return Future.succeededFuture();
+    return pause;
   }
 
   /** Starts none any more; completes when the one that runs has settled. */
@@ -120,6 +132,6 @@ final class Repeating {
       vertx.cancelTimer(timer);
       timer = NO_TIMER;
     }
-    return current;
+    return current.mapEmpty();
   }
 }
