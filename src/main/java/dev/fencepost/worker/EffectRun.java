@@ -2,7 +2,11 @@ package dev.fencepost.worker;
 
 import dev.fencepost.api.EffectHandler;
 import dev.fencepost.api.Receipt;
+import dev.fencepost.model.Delivery;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +24,7 @@ final class EffectRun {
   private final List<Member> members = new ArrayList<>();
   private ActivityStore.@Nullable EffectGroup group;
   private List<Claim.Answer> answers = List.of();
-  private int open;
+  private int awaited;
   private boolean over;
 
   /** One handler in the transaction. */
@@ -65,13 +69,7 @@ final class EffectRun {
   }
 
   void begin() {
-    TypeLane type = lane.lane();
-    WorkerEnv env = lane.env();
-    Guarded.call(
-            () ->
-                single
-                    ? env.store().beginEffect(env.owner(), type.hardLimit(), jobs.get(0).ticket())
-                    : env.store().beginEffects(env.owner(), type.hardLimit(), requests()))
+    Guarded.call(this::open)
         .onComplete(
             begun -> {
               if (begun.succeeded()) {
@@ -80,6 +78,17 @@ final class EffectRun {
                 notBegun(begun.cause());
               }
             });
+  }
+
+  private Future<ActivityStore.EffectGroup> open() {
+    WorkerEnv env = lane.env();
+    Duration hard = lane.lane().hardLimit();
+    if (!single) {
+      return env.store().beginEffects(env.owner(), hard, requests());
+    }
+    Job job = jobs.get(0);
+    Delivery.Envelope message = job.delivery == null ? null : job.envelope;
+    return env.store().beginEffect(env.owner(), hard, job.ticket(), message);
   }
 
   private List<Claim.Request> requests() {
@@ -94,6 +103,8 @@ final class EffectRun {
     lane.closed(this);
     if (Failures.outage(cause) || (single && Failures.conflict(cause))) {
       lane.later(this);
+    } else if (single && FencepostException.is(cause, FailureKind.LEASE_LOST)) {
+      lane.settler().leaseLost(jobs.get(0));
     } else if (single) {
       settleFailed(jobs.get(0), cause);
     } else if (jobs.size() > 1) {
@@ -114,7 +125,7 @@ final class EffectRun {
         members.add(new Member(job, lane.runner().begin(job, single)));
       }
     }
-    open = members.size();
+    awaited = members.size();
     for (Member member : members) {
       invoke(handler, member, transaction);
     }
@@ -138,8 +149,8 @@ final class EffectRun {
     lane.runner().count(member.run);
     member.receipt = receipt;
     member.error = receipt == null && error == null ? new Outcomes.NullReceipt() : error;
-    open--;
-    if (open == 0 && !over) {
+    awaited--;
+    if (awaited == 0 && !over) {
       if (members.stream().allMatch(m -> m.error == null)) {
         commit();
       } else {
