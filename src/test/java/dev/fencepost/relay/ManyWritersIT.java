@@ -21,8 +21,8 @@ class ManyWritersIT {
   private static final int SECONDS = Integer.getInteger("fencepost.writers.seconds", 10);
 
   @RepeatedTest(2)
-  void everyCommittedRowArrivesOnceAndInOrder(
-      org.junit.jupiter.api.RepetitionInfo repetition) throws Exception {
+  void everyCommittedRowArrivesOnceAndInOrder(org.junit.jupiter.api.RepetitionInfo repetition)
+      throws Exception {
     FencepostConfig.Relay relay =
         RelayConfigs.with(
             RelayConfigs.relay(4),

@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Future;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -124,8 +124,7 @@ final class Writers implements AutoCloseable {
       }
     }
     try (Statement statement = connection.createStatement()) {
-      statement.execute(
-          "update aggregate set version = " + version + " where key = '" + key + "'");
+      statement.execute("update aggregate set version = " + version + " where key = '" + key + "'");
     }
   }
 
