@@ -31,7 +31,7 @@ class ArchitectureTest {
 
   private static final String ROOT = "dev.fencepost";
   private static final String FIXTURE = ROOT + ".testing.fixture";
-  private static final int MAX_LINES = 300;
+  private static final int MAX_LINES = 280;
 
   private static final JavaClasses MAIN =
       new ClassFileImporter()
@@ -144,14 +144,18 @@ class ArchitectureTest {
       assertThat(files.filter(file -> file.toString().endsWith(".java")))
           .isNotEmpty()
           .filteredOn(file -> lines(file) > MAX_LINES)
-          .as("files of more than %d lines", MAX_LINES)
+          .as("files of more than %d lines of code", MAX_LINES)
           .isEmpty();
     }
   }
 
+  /** Lines of code: without blank ones, comments and imports. */
   private static long lines(Path file) {
     try {
-      return Files.readAllLines(file).size();
+      return Files.readAllLines(file).stream()
+          .map(String::strip)
+          .filter(line -> !line.isEmpty() && !line.matches("(//|/\\*|\\*|import |package ).*"))
+          .count();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
