@@ -57,6 +57,7 @@ public final class AdminVerticle extends VerticleBase {
     new HealthRoutes(parts.readiness()).mount(router);
     RateLimit limit = new RateLimit(RateLimit.Rate.REQUESTS, System::nanoTime);
     router.route().handler(limit::check);
+    new ConsoleRoutes().mount(router);
     new MetricsRoute(vertx, parts.metrics()).mount(router, access);
     router.route("/api/*").handler(access::check);
     router.post("/api/*").handler(Access::sameOriginJson);

@@ -144,7 +144,7 @@ final class ChangeRoutes {
               .request(
                   new ParkedRequest(
                       action,
-                      new ParkedRequest.Row(Input.name("key or seq", row(in)), in.flag("all")),
+                      row(in),
                       Input.required("operator", in.text("operator"), 200),
                       exchange == null
                           ? null
@@ -153,7 +153,12 @@ final class ChangeRoutes {
         BulkResult::toJson);
   }
 
-  private static @Nullable String row(JsonInput in) {
-    return in.has("key") ? in.text("key") : in.has("seq") ? in.text("seq") : in.text("key_or_seq");
+  private static ParkedRequest.Row row(JsonInput in) {
+    ParkedRequest.By by =
+        in.has("key")
+            ? ParkedRequest.By.KEY
+            : in.has("seq") ? ParkedRequest.By.SEQ : ParkedRequest.By.KEY_OR_SEQ;
+    String name = in.text(by.name().toLowerCase(Locale.ROOT));
+    return new ParkedRequest.Row(Input.name("key or seq", name), by, in.flag("all"));
   }
 }

@@ -83,7 +83,7 @@ public final class DeadLetterDesk {
     Future<BulkResult> start() {
       return request.ids().isEmpty()
           ? store.newestId().compose(last -> filtered(0, last))
-          : listed(request.ids());
+          : listed(request.ids().subList(0, Math.min(request.pace().max(), request.ids().size())));
     }
 
     private Future<BulkResult> filtered(long after, long last) {
@@ -112,7 +112,7 @@ public final class DeadLetterDesk {
 
     private Future<BulkResult> listed(List<Long> ids) {
       if (ids.isEmpty()) {
-        return Future.succeededFuture(result(false, null));
+        return Future.succeededFuture(result(items.size() < request.ids().size(), null));
       }
       List<Long> now = ids.subList(0, Math.min(chunk, ids.size()));
       List<Long> later = ids.subList(now.size(), ids.size());

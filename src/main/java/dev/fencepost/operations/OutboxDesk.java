@@ -41,14 +41,14 @@ public final class OutboxDesk {
    * @return row by row; fails with NOT_FOUND when nothing is parked under the key or seq
    */
   public Future<BulkResult> request(ParkedRequest request) {
-    return find(request.row().keyOrSeq())
+    return find(request.row())
         .compose(
             rows -> {
               if (rows.isEmpty()) {
                 return Future.failedFuture(
                     new FencepostException(
                         FailureKind.NOT_FOUND,
-                        "nothing is parked under the key or seq " + request.row().keyOrSeq()));
+                        "nothing is parked under the key or seq " + request.row().name()));
               }
               List<ViewRow> meant = meant(request, rows);
               List<Long> seqs = meant.stream().map(row -> row.number("seq")).toList();
@@ -59,15 +59,20 @@ public final class OutboxDesk {
             });
   }
 
-  private Future<List<ViewRow>> find(String keyOrSeq) {
-    return stores
-        .parked
-        .ofKey(keyOrSeq, MAX_OF_KEY)
-        .compose(
-            rows ->
-                rows.isEmpty() && keyOrSeq.matches("\\d{1,18}")
-                    ? stores.parked.ofSeq(Long.parseLong(keyOrSeq))
-                    : Future.succeededFuture(rows));
+  private Future<List<ViewRow>> find(ParkedRequest.Row row) {
+    return switch (row.by()) {
+      case KEY -> stores.parked.ofKey(row.name(), MAX_OF_KEY);
+      case SEQ -> stores.parked.ofSeq(Input.number("seq", row.name(), 1));
+      case KEY_OR_SEQ ->
+          stores
+              .parked
+              .ofKey(row.name(), MAX_OF_KEY)
+              .compose(
+                  rows ->
+                      rows.isEmpty() && row.name().matches("\\d{1,18}")
+                          ? stores.parked.ofSeq(Long.parseLong(row.name()))
+                          : Future.succeededFuture(rows));
+    };
   }
 
   private static List<ViewRow> meant(ParkedRequest request, List<ViewRow> rows) {

@@ -26,9 +26,17 @@ public record ParkedRequest(Action action, Row row, String operator, @Nullable T
    * A key names its first parked row, the one that holds the others up; REDIRECT also takes those
    * behind it that go to the same exchange and routing key, and {@code all} takes every row of it.
    *
-   * @param keyOrSeq an ordering key, or the seq of a row (a key that is a number wins)
+   * @param name an ordering key or the seq of a row, as {@code by} says
    */
-  public record Row(String keyOrSeq, boolean all) {}
+  public record Row(String name, By by, boolean all) {}
+
+  /** What a row is named by. */
+  public enum By {
+    KEY,
+    SEQ,
+    /** A key of this name, else the row of this seq. */
+    KEY_OR_SEQ
+  }
 
   /**
    * @param routingKey null: as it was
@@ -36,7 +44,7 @@ public record ParkedRequest(Action action, Row row, String operator, @Nullable T
   public record Target(String exchange, @Nullable String routingKey) {}
 
   public ParkedRequest {
-    Input.name("key or seq", row.keyOrSeq());
+    Input.name("key or seq", row.name());
     Input.required("operator", operator, 200);
     if (action == Action.REDIRECT && to == null) {
       throw new FencepostException(

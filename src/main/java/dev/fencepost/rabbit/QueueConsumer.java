@@ -52,18 +52,10 @@ final class QueueConsumer implements Deliveries.Subscription {
       SharedConnections connections,
       ContractCheck contract) {}
 
-  /** A channel that consumes, since when, and what of it is to be acknowledged. */
-  private record Registration(ConsumerChannel channel, long since, Acknowledger acks) {
-    boolean steady() {
-      return System.nanoTime() - since > STEADY_NANOS;
-    }
-  }
-
   private final Environment environment;
   private final QueueConfig config;
   private final Deliveries.Listener listener;
   private final ExecutorService thread;
-  private final Registering registering;
   private final ContextInbox<ConsumerChannel.Event> inbox;
   private final List<Delivery> batch = new ArrayList<>();
   private final Promise<Deliveries.Subscription> first = Promise.promise();
@@ -71,8 +63,12 @@ final class QueueConsumer implements Deliveries.Subscription {
 
   private State state = State.REGISTERING;
   private long epoch;
-  private @Nullable Registration registration;
+  private AckLedger ledger = new AckLedger();
+  private @Nullable ConsumerChannel channel;
   private int failures;
+  private long registeredAt;
+  private boolean flushing;
+  private long flushTimer = -1;
   private long retryTimer = -1;
 
   QueueConsumer(Environment environment, QueueConfig config, Deliveries.Listener listener) {
@@ -80,8 +76,6 @@ final class QueueConsumer implements Deliveries.Subscription {
     this.config = config;
     this.listener = listener;
     this.thread = BrokerThreads.serial("fencepost-consume-" + config.name());
-    this.registering =
-        new Registering(environment.context(), environment.contract(), config, thread);
     this.inbox = new ContextInbox<>(environment.context(), this::handle, this::deliver);
   }
 
@@ -97,9 +91,14 @@ final class QueueConsumer implements Deliveries.Subscription {
 
   @Override
   public void ack(Delivery.Tag tag) {
-    Registration present = registration;
-    if (present == null || tag.epoch() != epoch || !present.acks().settle(tag.number())) {
+    if (tag.epoch() != epoch
+        || channel == null
+        || !ledger.settle(tag.number(), System.nanoTime())) {
       listener.staleAck(tag);
+    } else if (!flushing) {
+      // Once per turn of the event loop: what is settled together is acknowledged together.
+      flushing = true;
+      environment.context().runOnContext(v -> flush());
     }
   }
 
@@ -111,8 +110,8 @@ final class QueueConsumer implements Deliveries.Subscription {
     boolean registered = state == State.CONSUMING;
     state = State.STOPPED;
     environment.vertx().cancelTimer(retryTimer);
-    Registration present = registration;
-    if (!registered || present == null) {
+    ConsumerChannel open = channel;
+    if (!registered || open == null) {
       cancelled.tryComplete();
       return cancelled.future();
     }
@@ -121,7 +120,7 @@ final class QueueConsumer implements Deliveries.Subscription {
     thread.execute(
         () -> {
           try {
-            present.channel().cancel();
+            open.cancel();
           } catch (Exception e) {
             LOG.debug("queue {}: cancel failed: {}", config.name(), e.getMessage());
             BrokerThreads.onContext(environment.context(), () -> cancelled.tryComplete());
@@ -136,8 +135,9 @@ final class QueueConsumer implements Deliveries.Subscription {
       return Future.succeededFuture();
     }
     environment.vertx().cancelTimer(retryTimer);
-    if (registration != null) {
-      registration.acks().finish();
+    ConsumerChannel open = channel;
+    if (open != null) {
+      send(open, ledger.takeAll());
     }
     state = State.CLOSED;
     cancelled.tryComplete();
@@ -163,8 +163,39 @@ final class QueueConsumer implements Deliveries.Subscription {
     environment
         .connections()
         .acquire(environment.context(), false)
-        .compose(share -> registering.register(share, mine, inbox))
+        .compose(share -> register(share, mine))
         .onFailure(e -> lost(mine, RabbitErrors.of(e, "queue " + config.name())));
+  }
+
+  private Future<Void> register(SharedConnections.Share share, long mine) {
+    BrokerConnection connection = share.connection();
+    return onThread(
+            () -> {
+              if (config.declare() != null) {
+                new Topology(connection, config).declare(config.declare());
+              }
+            })
+        .compose(declared -> environment.contract().check(connection, config))
+        .compose(safe -> onThread(() -> ConsumerChannel.register(share, config, mine, inbox)))
+        .recover(
+            e -> {
+              share.release();
+              return Future.failedFuture(e);
+            });
+  }
+
+  private interface Step {
+    void run() throws Exception;
+  }
+
+  private Future<Void> onThread(Step step) {
+    return BrokerThreads.call(
+        environment.context(),
+        thread,
+        () -> {
+          step.run();
+          return null;
+        });
   }
 
   private void handle(ConsumerChannel.Event event) {
@@ -173,8 +204,8 @@ final class QueueConsumer implements Deliveries.Subscription {
     } else if (event.epoch() != epoch) {
       return;
     } else if (event instanceof ConsumerChannel.Event.Delivered delivered) {
-      if (registration != null) {
-        registration.acks().delivered(delivered.delivery().tag().number());
+      if (channel != null) {
+        ledger.delivered(delivered.delivery().tag().number());
         batch.add(delivered.delivery());
       }
     } else if (event instanceof ConsumerChannel.Event.Cancelled) {
@@ -208,12 +239,9 @@ final class QueueConsumer implements Deliveries.Subscription {
               });
       return;
     }
-    Acknowledger acks =
-        new Acknowledger(
-            environment.vertx(),
-            environment.context(),
-            settled -> thread.execute(() -> opened.acknowledge(settled)));
-    registration = new Registration(opened, System.nanoTime(), acks);
+    channel = opened;
+    ledger = new AckLedger();
+    registeredAt = System.nanoTime();
     state = State.CONSUMING;
     first.tryComplete(this);
     listener.consuming(epoch);
@@ -223,7 +251,7 @@ final class QueueConsumer implements Deliveries.Subscription {
     if (lostEpoch != epoch || state == State.WAITING || state == State.CLOSED) {
       return;
     }
-    if (state == State.STOPPED && registration == null) {
+    if (state == State.STOPPED && channel == null) {
       return; // what stopIntake() found unfinished
     }
     if (cause.kind() == FailureKind.CONFIGURATION && first.tryFail(cause)) {
@@ -232,7 +260,8 @@ final class QueueConsumer implements Deliveries.Subscription {
       thread.shutdown();
       return;
     }
-    failures = registration != null && registration.steady() ? 1 : failures + 1;
+    boolean steady = channel != null && System.nanoTime() - registeredAt > STEADY_NANOS;
+    failures = steady ? 1 : failures + 1;
     endEpoch();
     cancelled.tryComplete();
     first.tryComplete(this);
@@ -255,16 +284,43 @@ final class QueueConsumer implements Deliveries.Subscription {
     }
   }
 
+  private void flush() {
+    flushing = false;
+    ConsumerChannel open = channel;
+    if (open == null) {
+      return;
+    }
+    send(open, ledger.take(System.nanoTime()));
+    if (ledger.waiting() && flushTimer < 0) {
+      flushTimer =
+          environment
+              .vertx()
+              .setTimer(
+                  AckLedger.PATIENCE_NANOS / 1_000_000 + 1,
+                  id -> {
+                    flushTimer = -1;
+                    flush();
+                  });
+    }
+  }
+
+  private void send(ConsumerChannel open, List<AckLedger.Ack> acks) {
+    if (!acks.isEmpty()) {
+      thread.execute(() -> open.acknowledge(acks));
+    }
+  }
+
   /** Closes the channel behind the acknowledgements handed to it; the next epoch starts clean. */
   private Future<Void> endEpoch() {
-    Registration ended = registration;
-    registration = null;
+    ConsumerChannel ended = channel;
+    channel = null;
+    ledger = new AckLedger();
     batch.clear();
-    if (ended == null) {
-      return Future.succeededFuture();
-    }
-    ended.acks().end();
-    return new ChannelCloser(environment.threads(), ended.channel().share(), thread)
-        .close(environment.context(), ended.channel().amqp(), null);
+    return ended == null ? Future.succeededFuture() : dispose(ended);
+  }
+
+  private Future<Void> dispose(ConsumerChannel ended) {
+    return new ChannelCloser(environment.threads(), ended.share(), thread)
+        .close(environment.context(), ended.amqp(), null);
   }
 }

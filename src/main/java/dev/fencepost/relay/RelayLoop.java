@@ -69,11 +69,6 @@ public final class RelayLoop implements LaneLeases.Fleet {
   }
 
   @Override
-  public boolean accepting() {
-    return !stopping;
-  }
-
-  @Override
   public Map<Integer, LaneLoop> lanes() {
     return lanes;
   }
@@ -150,14 +145,14 @@ public final class RelayLoop implements LaneLeases.Fleet {
       return Future.succeededFuture();
     }
     stopping = true;
+    turns.stop();
     List<Future<Void>> drains = new ArrayList<>();
     for (LaneLoop lane : List.copyOf(lanes.values())) {
       leaving.add(lane.number());
       drains.add(release(lane));
     }
-    // Checkpoints and renewals go on until nothing is owned any more.
+    // Renewals go on until nothing is owned any more.
     return Future.join(drains)
-        .transform(any -> turns.stop())
         .transform(any -> renewals.stop())
         .transform(any -> leases.leave())
         .otherwiseEmpty();

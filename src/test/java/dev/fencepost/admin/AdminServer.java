@@ -16,6 +16,7 @@ import io.vertx.ext.web.client.WebClient;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 /** The admin verticle on a free port, and a client that talks to it. */
@@ -24,7 +25,7 @@ public final class AdminServer implements AutoCloseable {
 
   public final List<Readiness.Reason> reasons = new ArrayList<>();
   public final List<LiveMetrics.Sample> samples =
-      new ArrayList<>(
+      new CopyOnWriteArrayList<>(
           List.of(
               new LiveMetrics.Sample("fencepost_relay_published_total", Map.of("lane", "3"), 41)));
   private final Vertx vertx = Vertx.vertx();

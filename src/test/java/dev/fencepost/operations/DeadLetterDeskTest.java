@@ -127,6 +127,14 @@ class DeadLetterDeskTest {
 
     assertThat(result.items()).hasSize(110);
     assertThat(result.more()).isTrue();
+    BulkResult byId =
+        desk.redrive(
+                new BulkRequest(
+                    List.of(111L, 112L, 113L), any(), ANNA, new BulkRequest.Pace(false, 0, 2)),
+                Progress.NONE)
+            .result();
+    assertThat(byId.items()).extracting(BulkResult.Item::id).containsExactly(111L, 112L);
+    assertThat(byId.more()).isTrue();
   }
 
   @Test

@@ -7,6 +7,7 @@ import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.operations.ParkedRequest.Action;
+import dev.fencepost.operations.ParkedRequest.By;
 import dev.fencepost.operations.ParkedRequest.Row;
 import dev.fencepost.operations.ParkedRequest.Target;
 import java.time.Duration;
@@ -113,11 +114,14 @@ class DesksTest {
     Throwable cause =
         operations
             .outbox()
-            .request(new ParkedRequest(Action.SKIP, new Row("order-9", false), "anna", null))
+            .request(
+                new ParkedRequest(
+                    Action.SKIP, new Row("order-9", By.KEY_OR_SEQ, false), "anna", null))
             .cause();
 
     assertThat(cause).hasMessage("nothing is parked under the key or seq order-9");
-    assertThatThrownBy(() -> new ParkedRequest(Action.REDIRECT, new Row("k", false), "anna", null))
+    assertThatThrownBy(
+            () -> new ParkedRequest(Action.REDIRECT, new Row("k", By.KEY, false), "anna", null))
         .hasMessageContaining("exchange");
   }
 
@@ -125,7 +129,7 @@ class DesksTest {
     assertThat(
             operations
                 .outbox()
-                .request(new ParkedRequest(action, new Row(which, all), "anna", to))
+                .request(new ParkedRequest(action, new Row(which, By.KEY_OR_SEQ, all), "anna", to))
                 .result()
                 .ok())
         .isTrue();

@@ -1,0 +1,136 @@
+import * as api from "./api.js";
+import { byId, field, h, show } from "./dom.js";
+import { count } from "./format.js";
+import * as flow from "./flow.js";
+import * as reviews from "./reviews.js";
+import * as dead from "./dead.js";
+import * as parked from "./parked.js";
+import * as activity from "./activity.js";
+
+const VIEWS = {
+  flow: { view: flow, title: "Flow" },
+  reviews: { view: reviews, title: "Reviews" },
+  "dead-letters": { view: dead, title: "Dead letters" },
+  parked: { view: parked, title: "Parked" },
+  activities: { view: activity, title: "Activities" },
+};
+const PACE = 2000;
+
+let timer;
+let current;
+
+function notice(text) {
+  const element = byId("notice");
+  element.textContent = text;
+  element.hidden = !text;
+}
+
+function badge(id, total, more) {
+  const element = byId(id);
+  element.textContent = count(total) + (more ? "+" : "");
+  element.hidden = total === 0;
+}
+
+function sum(rows, name) {
+  return rows.reduce((total, row) => total + (Number(row[name]) || 0), 0);
+}
+
+async function poll() {
+  clearTimeout(timer);
+  if (document.hidden) return;
+  try {
+    const [status, health] = await Promise.all([api.get("/api/v1/status"), api.ready()]);
+    const reasons = (health.reasons ?? []).map((r) => `${r.part}: ${r.reason}`);
+    byId("ready").textContent = reasons.length === 0 ? "Ready" : "Not ready";
+    byId("ready").className = `ready ${reasons.length === 0 ? "up" : "down"}`;
+    notice(reasons.length === 0 ? "" : `Not ready — ${reasons.join("; ")}`);
+    badge("count-reviews", sum(status.queues, "reviews"), any(status.queues, "reviews"));
+    badge("count-dead", sum(status.queues, "dead_letters"), any(status.queues, "dead_letters"));
+    badge("count-parked", sum(status.lanes, "parked"), false);
+    flow.record(status);
+    current?.view.refresh?.();
+  } catch (error) {
+    if (error.status === 401) return askForToken(api.hasToken() ? error.detail : "");
+    byId("ready").textContent = "No answer";
+    byId("ready").className = "ready down";
+    notice(error.detail ?? error.message);
+  }
+  timer = setTimeout(poll, PACE);
+}
+
+const any = (rows, name) => rows.some((row) => (row.at_least ?? []).includes(name));
+
+function askForToken(refused) {
+  api.signOut();
+  byId("nav").hidden = true;
+  byId("sign-out").hidden = true;
+  notice("");
+  byId("ready").textContent = "";
+  const input = h("input", { type: "password", name: "token", required: true, autocomplete: "current-password" });
+  show(
+    byId("main"),
+    h(
+      "form",
+      {
+        class: "card sign-in",
+        onsubmit: (event) => {
+          event.preventDefault();
+          api.signIn(input.value.trim());
+          start();
+        },
+      },
+      h("h1", {}, "Sign in"),
+      h("p", { class: "muted" }, "The token is ", h("code", {}, "admin.token"), " of the configuration. It stays in this tab until you close it."),
+      field("Token", input),
+      refused && h("p", { class: "problem", role: "alert" }, refused),
+      h("button", { type: "submit", class: "primary" }, "Sign in"),
+    ),
+  );
+  input.focus();
+}
+
+function route() {
+  const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
+  const next = VIEWS[name] ?? VIEWS.flow;
+  for (const link of byId("nav").querySelectorAll("a")) {
+    const here = link.hash === `#/${name || "flow"}`;
+    if (here) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  current?.view.leave?.();
+  current = next;
+  document.title = `${next.title} · Fencepost`;
+  next.view.open(byId("main"), rest.map(decodeURIComponent));
+}
+
+async function start() {
+  try {
+    await api.get("/api/v1/status");
+  } catch (error) {
+    if (error.status === 401 || error.status === 429) {
+      return askForToken(api.hasToken() ? error.detail : "");
+    }
+  }
+  byId("nav").hidden = false;
+  byId("sign-out").hidden = !api.hasToken();
+  route();
+  poll();
+}
+
+byId("sign-out").addEventListener("click", () => {
+  clearTimeout(timer);
+  current?.view.leave?.();
+  current = null;
+  askForToken("");
+});
+window.addEventListener("hashchange", () => {
+  if (!byId("nav").hidden) {
+    route();
+    byId("main").focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  }
+});
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && !byId("nav").hidden) poll();
+});
+start();
