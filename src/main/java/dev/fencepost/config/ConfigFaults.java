@@ -4,6 +4,7 @@ import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** A configuration file was refused: every fault of it at once, never with a secret in it. */
 public final class ConfigFaults extends FencepostException {
@@ -26,9 +27,14 @@ public final class ConfigFaults extends FencepostException {
   }
 
   public ConfigFaults(List<Fault> faults) {
+    this(faults, null);
+  }
+
+  public ConfigFaults(List<Fault> faults, @Nullable Throwable cause) {
     super(
         FailureKind.CONFIGURATION,
-        faults.stream().map(Fault::toString).collect(Collectors.joining("\n")));
+        faults.stream().map(Fault::toString).collect(Collectors.joining("\n")),
+        cause);
     this.faults = List.copyOf(faults);
   }
 

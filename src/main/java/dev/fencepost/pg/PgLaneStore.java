@@ -56,6 +56,7 @@ public final class PgLaneStore implements LaneStore {
     Map<String, Integer> owned = new HashMap<>();
     instances.forEach(row -> owned.put(row.getString(0), 0));
     Set<Integer> free = new HashSet<>();
+    Set<Integer> own = new HashSet<>();
     Duration next = null;
     long parked = 0;
     for (Row row : leases) {
@@ -67,12 +68,14 @@ public final class PgLaneStore implements LaneStore {
       }
       owned.merge(owner, 1, Integer::sum);
       Duration left = Duration.ofMillis(row.getLong(2));
-      if (!owner.equals(self) && (next == null || left.compareTo(next) < 0)) {
+      if (owner.equals(self)) {
+        own.add((int) row.getShort(0));
+      } else if (next == null || left.compareTo(next) < 0) {
         next = left;
       }
     }
     owned.keySet().retainAll(names(instances));
-    return new Standing(mine, owned, free, next, parked);
+    return new Standing(mine, owned, free, own, next, parked);
   }
 
   private static Set<String> names(RowSet<Row> instances) {

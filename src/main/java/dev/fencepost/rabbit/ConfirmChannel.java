@@ -1,8 +1,5 @@
 package dev.fencepost.rabbit;
 
-import com.rabbitmq.client.BlockedListener;
-import com.rabbitmq.client.Channel;
-import com.rabbitmq.client.ShutdownSignalException;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.ParkedReason;
@@ -11,7 +8,8 @@ import dev.fencepost.relay.Publisher.TrustDeadline;
 import dev.fencepost.relay.Publisher.Verdict;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
-import java.io.IOException;
+import io.vertx.core.Vertx;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -26,39 +24,24 @@ final class ConfirmChannel {
 
   private final ChannelEnvironment environment;
   private final Listener listener;
-  private final ContextInbox<Event> inbox;
+  private final ContextInbox<ConfirmWire.Event> inbox;
   private final ConfirmLedger ledger;
   private final List<Verdict> verdicts = new ArrayList<>();
-  private final List<Event> early = new ArrayList<>();
+  private final List<ConfirmWire.Event> early = new ArrayList<>();
   private final ExecutorService thread;
   private final SharedConnections.Share share;
   private boolean open = true;
   private long timer = -1;
   private long unblockedAt = System.nanoTime();
-  private @Nullable Wire wire;
+  private @Nullable ConfirmWire wire;
 
   /** What all channels of one publisher have in common. */
   record ChannelEnvironment(
-      io.vertx.core.Vertx vertx,
+      Vertx vertx,
       Context context,
       BrokerThreads threads,
       WriteWatchdog watchdog,
-      java.time.Duration confirmTimeout) {}
-
-  /** What exists only once the broker has opened the channel. */
-  private record Wire(Channel channel, BatchWriter writer, BlockedListener blocked) {}
-
-  private sealed interface Event {
-    record Answer(long sequence, boolean multiple, boolean ack) implements Event {}
-
-    record Returned(String messageId, String detail) implements Event {}
-
-    record Blocked(@Nullable String reason) implements Event {}
-
-    record Refused(Verdict verdict) implements Event {}
-
-    record Closed(FencepostException cause, int replyCode) implements Event {}
-  }
+      Duration confirmTimeout) {}
 
   private ConfirmChannel(
       ChannelEnvironment environment,
@@ -83,7 +66,10 @@ final class ConfirmChannel {
       Listener listener) {
     ExecutorService thread = BrokerThreads.serial("fencepost-publish-" + name);
     ConfirmChannel made = new ConfirmChannel(environment, listener, share, thread);
-    return BrokerThreads.call(environment.context(), thread, () -> made.attach(trust))
+    return BrokerThreads.call(
+            environment.context(),
+            thread,
+            () -> ConfirmWire.open(share.connection(), trust, made.inbox::post))
         .map(
             attached -> {
               made.wire = attached;
@@ -95,8 +81,7 @@ final class ConfirmChannel {
         .recover(
             e -> {
               thread.shutdown();
-              share.release();
-              return Future.failedFuture(RabbitErrors.of(e, "cannot open a publishing channel"));
+              return share.abandon(RabbitErrors.of(e, "cannot open a publishing channel"));
             });
   }
 
@@ -104,13 +89,9 @@ final class ConfirmChannel {
     return share.connection();
   }
 
-  Context context() {
-    return environment.context();
-  }
-
   /** Reports a row that is not written at all, in turn with the other verdicts. */
   void refuse(Verdict verdict) {
-    inbox.post(new Event.Refused(verdict));
+    inbox.post(new ConfirmWire.Event.Refused(verdict));
   }
 
   void publish(List<Outgoing> batch) {
@@ -131,56 +112,7 @@ final class ConfirmChannel {
     return end();
   }
 
-  /** On the channel's thread. */
-  private Wire attach(TrustDeadline trust) throws IOException {
-    BrokerConnection connection = share.connection();
-    Channel channel = connection.amqp().createChannel();
-    if (channel == null) {
-      throw new IOException("the broker's channel limit is reached");
-    }
-    channel.confirmSelect();
-    channel.addConfirmListener(
-        (sequence, multiple) -> inbox.post(new Event.Answer(sequence, multiple, true)),
-        (sequence, multiple) -> inbox.post(new Event.Answer(sequence, multiple, false)));
-    channel.addReturnListener(
-        message ->
-            inbox.post(
-                new Event.Returned(
-                    String.valueOf(message.getProperties().getMessageId()),
-                    message.getReplyCode() + " " + message.getReplyText())));
-    BatchWriter writer =
-        new BatchWriter(
-            connection, channel, trust, cause -> inbox.post(new Event.Closed(cause, 0)));
-    BlockedListener blocked = new Blocking(inbox);
-    connection.amqp().addBlockedListener(blocked);
-    String reason = connection.blockedReason();
-    if (reason != null) {
-      blocked.handleBlocked(reason);
-    }
-    channel.addShutdownListener(this::shutDown);
-    return new Wire(channel, writer, blocked);
-  }
-
-  private void shutDown(ShutdownSignalException signal) {
-    inbox.post(
-        new Event.Closed(
-            share.connection().cause(signal, "publishing channel closed"),
-            RabbitErrors.reply(signal).code()));
-  }
-
-  private record Blocking(ContextInbox<Event> inbox) implements BlockedListener {
-    @Override
-    public void handleBlocked(String reason) {
-      inbox.post(new Event.Blocked(reason));
-    }
-
-    @Override
-    public void handleUnblocked() {
-      inbox.post(new Event.Blocked(null));
-    }
-  }
-
-  private void handle(Event event) {
+  private void handle(ConfirmWire.Event event) {
     if (wire == null) {
       early.add(event); // the opener has not been told yet
       return;
@@ -188,27 +120,30 @@ final class ConfirmChannel {
     if (!open) {
       return;
     }
-    if (event instanceof Event.Answer answer) {
+    if (event instanceof ConfirmWire.Event.Answer answer) {
       if (answer.ack()) {
         ledger.confirmed(answer.sequence(), answer.multiple());
       } else {
         ledger.nacked(answer.sequence(), answer.multiple(), System.nanoTime());
-        armTimer();
+        armTimerAnew();
       }
-    } else if (event instanceof Event.Returned returned) {
+    } else if (event instanceof ConfirmWire.Event.Returned returned) {
       ledger.returned(returned.messageId(), returned.detail());
-    } else if (event instanceof Event.Refused refused) {
+    } else if (event instanceof ConfirmWire.Event.Refused refused) {
       verdicts.add(refused.verdict());
-    } else if (event instanceof Event.Blocked blocked) {
+    } else if (event instanceof ConfirmWire.Event.Blocked blocked) {
       report();
       unblockedAt = System.nanoTime();
       listener.blocked(blocked.reason() != null, Objects.requireNonNullElse(blocked.reason(), ""));
-    } else if (event instanceof Event.Closed closed) {
+    } else if (event instanceof ConfirmWire.Event.Closed closed) {
       fail(closed.cause(), refusal(closed.replyCode()));
     }
   }
 
   private @Nullable ParkedReason refusal(int replyCode) {
+    if (ledger.oldest() == null) {
+      return null; // whatever it was, it was nothing of ours
+    }
     String user = share.connection().uri().login().user();
     return RabbitErrors.refusal(
         replyCode,
@@ -227,6 +162,15 @@ final class ConfirmChannel {
       List<Verdict> batch = List.copyOf(verdicts);
       verdicts.clear();
       listener.settled(batch);
+    }
+  }
+
+  /** A nack that is held is due sooner than the next look at overdue confirms. */
+  private void armTimerAnew() {
+    if (ledger.holdsNacks()) {
+      environment.vertx().cancelTimer(timer);
+      timer = -1;
+      armTimer();
     }
   }
 
@@ -278,9 +222,8 @@ final class ConfirmChannel {
     if (timer >= 0) {
       environment.vertx().cancelTimer(timer);
     }
-    Wire opened = wire();
-    opened.writer().stop();
-    share.connection().amqp().removeBlockedListener(opened.blocked());
+    ConfirmWire opened = wire();
+    opened.detach();
     Future<Void> ended =
         new ChannelCloser(environment.threads(), share, thread)
             .close(environment.context(), opened.channel(), opened.writer());
@@ -292,7 +235,7 @@ final class ConfirmChannel {
         });
   }
 
-  private Wire wire() {
+  private ConfirmWire wire() {
     return Objects.requireNonNull(wire, "not open yet");
   }
 }

@@ -52,10 +52,18 @@ final class QueueConsumer implements Deliveries.Subscription {
       SharedConnections connections,
       ContractCheck contract) {}
 
+  /** A channel that consumes, since when, and what of it is to be acknowledged. */
+  private record Registration(ConsumerChannel channel, long since, Acknowledger acks) {
+    boolean steady() {
+      return System.nanoTime() - since > STEADY_NANOS;
+    }
+  }
+
   private final Environment environment;
   private final QueueConfig config;
   private final Deliveries.Listener listener;
   private final ExecutorService thread;
+  private final Registering registering;
   private final ContextInbox<ConsumerChannel.Event> inbox;
   private final List<Delivery> batch = new ArrayList<>();
   private final Promise<Deliveries.Subscription> first = Promise.promise();
@@ -63,12 +71,8 @@ final class QueueConsumer implements Deliveries.Subscription {
 
   private State state = State.REGISTERING;
   private long epoch;
-  private AckLedger ledger = new AckLedger();
-  private @Nullable ConsumerChannel channel;
+  private @Nullable Registration registration;
   private int failures;
-  private long registeredAt;
-  private boolean flushing;
-  private long flushTimer = -1;
   private long retryTimer = -1;
 
   QueueConsumer(Environment environment, QueueConfig config, Deliveries.Listener listener) {
@@ -76,6 +80,8 @@ final class QueueConsumer implements Deliveries.Subscription {
     this.config = config;
     this.listener = listener;
     this.thread = BrokerThreads.serial("fencepost-consume-" + config.name());
+    this.registering =
+        new Registering(environment.context(), environment.contract(), config, thread);
     this.inbox = new ContextInbox<>(environment.context(), this::handle, this::deliver);
   }
 
@@ -91,14 +97,9 @@ final class QueueConsumer implements Deliveries.Subscription {
 
   @Override
   public void ack(Delivery.Tag tag) {
-    if (tag.epoch() != epoch
-        || channel == null
-        || !ledger.settle(tag.number(), System.nanoTime())) {
+    Registration present = registration;
+    if (present == null || tag.epoch() != epoch || !present.acks().settle(tag.number())) {
       listener.staleAck(tag);
-    } else if (!flushing) {
-      // Once per turn of the event loop: what is settled together is acknowledged together.
-      flushing = true;
-      environment.context().runOnContext(v -> flush());
     }
   }
 
@@ -110,8 +111,8 @@ final class QueueConsumer implements Deliveries.Subscription {
     boolean registered = state == State.CONSUMING;
     state = State.STOPPED;
     environment.vertx().cancelTimer(retryTimer);
-    ConsumerChannel open = channel;
-    if (!registered || open == null) {
+    Registration present = registration;
+    if (!registered || present == null) {
       cancelled.tryComplete();
       return cancelled.future();
     }
@@ -120,7 +121,7 @@ final class QueueConsumer implements Deliveries.Subscription {
     thread.execute(
         () -> {
           try {
-            open.cancel();
+            present.channel().cancel();
           } catch (Exception e) {
             LOG.debug("queue {}: cancel failed: {}", config.name(), e.getMessage());
             BrokerThreads.onContext(environment.context(), () -> cancelled.tryComplete());
@@ -135,9 +136,8 @@ final class QueueConsumer implements Deliveries.Subscription {
       return Future.succeededFuture();
     }
     environment.vertx().cancelTimer(retryTimer);
-    ConsumerChannel open = channel;
-    if (open != null) {
-      send(open, ledger.takeAll());
+    if (registration != null) {
+      registration.acks().finish();
     }
     state = State.CLOSED;
     cancelled.tryComplete();
@@ -163,39 +163,8 @@ final class QueueConsumer implements Deliveries.Subscription {
     environment
         .connections()
         .acquire(environment.context(), false)
-        .compose(share -> register(share, mine))
+        .compose(share -> registering.register(share, mine, inbox))
         .onFailure(e -> lost(mine, RabbitErrors.of(e, "queue " + config.name())));
-  }
-
-  private Future<Void> register(SharedConnections.Share share, long mine) {
-    BrokerConnection connection = share.connection();
-    return onThread(
-            () -> {
-              if (config.declare() != null) {
-                new Topology(connection, config).declare(config.declare());
-              }
-            })
-        .compose(declared -> environment.contract().check(connection, config))
-        .compose(safe -> onThread(() -> ConsumerChannel.register(share, config, mine, inbox)))
-        .recover(
-            e -> {
-              share.release();
-              return Future.failedFuture(e);
-            });
-  }
-
-  private interface Step {
-    void run() throws Exception;
-  }
-
-  private Future<Void> onThread(Step step) {
-    return BrokerThreads.call(
-        environment.context(),
-        thread,
-        () -> {
-          step.run();
-          return null;
-        });
   }
 
   private void handle(ConsumerChannel.Event event) {
@@ -204,8 +173,8 @@ final class QueueConsumer implements Deliveries.Subscription {
     } else if (event.epoch() != epoch) {
       return;
     } else if (event instanceof ConsumerChannel.Event.Delivered delivered) {
-      if (channel != null) {
-        ledger.delivered(delivered.delivery().tag().number());
+      if (registration != null) {
+        registration.acks().delivered(delivered.delivery().tag().number());
         batch.add(delivered.delivery());
       }
     } else if (event instanceof ConsumerChannel.Event.Cancelled) {
@@ -239,9 +208,12 @@ final class QueueConsumer implements Deliveries.Subscription {
               });
       return;
     }
-    channel = opened;
-    ledger = new AckLedger();
-    registeredAt = System.nanoTime();
+    Acknowledger acks =
+        new Acknowledger(
+            environment.vertx(),
+            environment.context(),
+            settled -> thread.execute(() -> opened.acknowledge(settled)));
+    registration = new Registration(opened, System.nanoTime(), acks);
     state = State.CONSUMING;
     first.tryComplete(this);
     listener.consuming(epoch);
@@ -251,7 +223,7 @@ final class QueueConsumer implements Deliveries.Subscription {
     if (lostEpoch != epoch || state == State.WAITING || state == State.CLOSED) {
       return;
     }
-    if (state == State.STOPPED && channel == null) {
+    if (state == State.STOPPED && registration == null) {
       return; // what stopIntake() found unfinished
     }
     if (cause.kind() == FailureKind.CONFIGURATION && first.tryFail(cause)) {
@@ -260,8 +232,7 @@ final class QueueConsumer implements Deliveries.Subscription {
       thread.shutdown();
       return;
     }
-    boolean steady = channel != null && System.nanoTime() - registeredAt > STEADY_NANOS;
-    failures = steady ? 1 : failures + 1;
+    failures = registration != null && registration.steady() ? 1 : failures + 1;
     endEpoch();
     cancelled.tryComplete();
     first.tryComplete(this);
@@ -284,43 +255,16 @@ final class QueueConsumer implements Deliveries.Subscription {
     }
   }
 
-  private void flush() {
-    flushing = false;
-    ConsumerChannel open = channel;
-    if (open == null) {
-      return;
-    }
-    send(open, ledger.take(System.nanoTime()));
-    if (ledger.waiting() && flushTimer < 0) {
-      flushTimer =
-          environment
-              .vertx()
-              .setTimer(
-                  AckLedger.PATIENCE_NANOS / 1_000_000 + 1,
-                  id -> {
-                    flushTimer = -1;
-                    flush();
-                  });
-    }
-  }
-
-  private void send(ConsumerChannel open, List<AckLedger.Ack> acks) {
-    if (!acks.isEmpty()) {
-      thread.execute(() -> open.acknowledge(acks));
-    }
-  }
-
   /** Closes the channel behind the acknowledgements handed to it; the next epoch starts clean. */
   private Future<Void> endEpoch() {
-    ConsumerChannel ended = channel;
-    channel = null;
-    ledger = new AckLedger();
+    Registration ended = registration;
+    registration = null;
     batch.clear();
-    return ended == null ? Future.succeededFuture() : dispose(ended);
-  }
-
-  private Future<Void> dispose(ConsumerChannel ended) {
-    return new ChannelCloser(environment.threads(), ended.share(), thread)
-        .close(environment.context(), ended.amqp(), null);
+    if (ended == null) {
+      return Future.succeededFuture();
+    }
+    ended.acks().end();
+    return new ChannelCloser(environment.threads(), ended.channel().share(), thread)
+        .close(environment.context(), ended.channel().amqp(), null);
   }
 }

@@ -2,6 +2,7 @@ package dev.fencepost.rabbit;
 
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.AuthenticationFailureException;
+import com.rabbitmq.client.ChannelContinuationTimeoutException;
 import com.rabbitmq.client.Method;
 import com.rabbitmq.client.ShutdownSignalException;
 import dev.fencepost.model.FailureKind;
@@ -44,8 +45,10 @@ final class RabbitErrors {
       Reply reply = reply(signal);
       return new FencepostException(kind(reply.code()), what + ": " + text(reply, signal), failure);
     }
-    FailureKind kind =
-        failure instanceof TimeoutException ? FailureKind.TIMEOUT : FailureKind.CHANNEL_CLOSED;
+    boolean late =
+        failure instanceof TimeoutException
+            || failure instanceof ChannelContinuationTimeoutException;
+    FailureKind kind = late ? FailureKind.TIMEOUT : FailureKind.CHANNEL_CLOSED;
     return new FencepostException(kind, what + ": " + describe(failure), failure);
   }
 

@@ -56,6 +56,18 @@ final class SharedConnections {
       return slot.connection;
     }
 
+    /**
+     * Gives it back because it was of no use: a connection that did not answer is cut, so that
+     * nobody gets it again.
+     */
+    <T> Future<T> abandon(FencepostException cause) {
+      if (cause.kind() == FailureKind.TIMEOUT) {
+        slot.connection.kill(cause);
+      }
+      release();
+      return Future.failedFuture(cause);
+    }
+
     void release() {
       if (released.compareAndSet(false, true)) {
         submit(() -> give(slot));

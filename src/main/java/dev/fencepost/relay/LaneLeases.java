@@ -23,6 +23,9 @@ final class LaneLeases {
 
   /** The lanes that run in this process. */
   interface Fleet {
+    /** False once it is on its way out. */
+    boolean accepting();
+
     /** Owned lanes, draining ones included. */
     Map<Integer, LaneLoop> lanes();
 
@@ -83,6 +86,9 @@ final class LaneLeases {
   }
 
   private Future<Duration> share(LaneStore.Standing standing) {
+    if (!fleet.accepting()) {
+      return Future.succeededFuture(times().renewEvery());
+    }
     Set<Integer> staying = new HashSet<>(fleet.lanes().keySet());
     staying.removeAll(fleet.leaving());
     int share = LaneShares.share(settings.relay().lanes(), standing.owned(), settings.instance());
@@ -92,7 +98,8 @@ final class LaneLeases {
       return Future.succeededFuture(times().renewEvery());
     }
     Set<Integer> free = new HashSet<>(standing.free());
-    free.removeAll(staying);
+    free.addAll(standing.own()); // those that were dropped here are to be taken again
+    free.removeAll(fleet.lanes().keySet());
     List<Integer> wanted =
         LaneShares.toTake(free, staying.size(), share, settings.instance().hashCode());
     return take(Set.copyOf(wanted)).map(taken -> pause(standing, staying.size() + taken < share));

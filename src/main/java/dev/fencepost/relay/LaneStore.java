@@ -52,12 +52,14 @@ public interface LaneStore {
    * @param renewed lanes whose lease was prolonged, with the age of the oldest unpublished row
    * @param owned lanes owned per live instance, this one included
    * @param free lanes without a valid lease
+   * @param own lanes whose valid lease is this instance's
    * @param nextExpiry until the first lease of another instance expires, or null without one
    */
   record Standing(
       Map<Integer, Duration> renewed,
       Map<String, Integer> owned,
       Set<Integer> free,
+      Set<Integer> own,
       @Nullable Duration nextExpiry,
       long parked) {}
 

@@ -69,6 +69,11 @@ public final class RelayLoop implements LaneLeases.Fleet {
   }
 
   @Override
+  public boolean accepting() {
+    return !stopping;
+  }
+
+  @Override
   public Map<Integer, LaneLoop> lanes() {
     return lanes;
   }
@@ -145,14 +150,14 @@ public final class RelayLoop implements LaneLeases.Fleet {
       return Future.succeededFuture();
     }
     stopping = true;
-    turns.stop();
     List<Future<Void>> drains = new ArrayList<>();
     for (LaneLoop lane : List.copyOf(lanes.values())) {
       leaving.add(lane.number());
       drains.add(release(lane));
     }
-    // Renewals go on until nothing is owned any more.
+    // Checkpoints and renewals go on until nothing is owned any more.
     return Future.join(drains)
+        .transform(any -> turns.stop())
         .transform(any -> renewals.stop())
         .transform(any -> leases.leave())
         .otherwiseEmpty();

@@ -35,6 +35,12 @@ public record Settlement(Claim.Ticket ticket, How how, Delivery.@Nullable Envelo
   /** A graceful shutdown: due now, and the start is not counted. */
   public record Interrupted() implements How {}
 
+  /**
+   * The handler's remote is known to be away, nothing was called: due after {@code delay}, and
+   * neither the start nor a retry is counted.
+   */
+  public record Postponed(Duration delay, ErrorInfo error) implements How {}
+
   /** One dead letter of this generation, in the same statement. */
   public record Dead(DeadLetterReason reason, AttemptOutcome outcome, ErrorInfo error)
       implements How {}

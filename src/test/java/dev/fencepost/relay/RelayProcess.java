@@ -22,7 +22,7 @@ final class RelayProcess implements AutoCloseable {
 
   final Vertx vertx = Vertx.vertx();
   final Context context = vertx.getOrCreateContext();
-  final String instance = "test-" + COUNTER.incrementAndGet();
+  final String instance = "test-" + ProcessHandle.current().pid() + "-" + COUNTER.incrementAndGet();
   final Events events = new Events();
   final PgDatabase database;
   private final Publisher publisher;

@@ -1,0 +1,72 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.model.ActivityId;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The events that are in this process: at most one job of an event goes to the database at a time.
+ * Also remembers whose handlers have not returned.
+ */
+final class ActiveJobs {
+  private final Map<ActivityId, Job> jobs = new HashMap<>();
+  private final Set<ActivityId> leaked = new HashSet<>();
+  private final Set<ActivityId> probing = new HashSet<>();
+  private int dueClaims;
+
+  @Nullable Job get(ActivityId id) {
+    return jobs.get(id);
+  }
+
+  /** Registers the job unless its event is here already; the one that is here, or null. */
+  @Nullable Job enter(Job job) {
+    return jobs.putIfAbsent(job.id, job);
+  }
+
+  /** A start from the database holds the ticket: it stands for its event from now on. */
+  void replace(Job job) {
+    jobs.put(job.id, job);
+  }
+
+  void leave(Job job) {
+    jobs.remove(job.id, job);
+  }
+
+  int size() {
+    return jobs.size();
+  }
+
+  void leak(ActivityId id) {
+    leaked.add(id);
+  }
+
+  void returned(ActivityId id) {
+    leaked.remove(id);
+  }
+
+  /** A probe of ours holds its lease, from here to {@link #probed}. */
+  void probing(ActivityId id) {
+    probing.add(id);
+  }
+
+  void probed(ActivityId id) {
+    probing.remove(id);
+  }
+
+  /** A statement that starts due activities is in flight: what it claims is not known yet. */
+  void claimingDue(boolean begins) {
+    dueClaims += begins ? 1 : -1;
+  }
+
+  /** Whether something of ours other than a job may hold its lease, or run. */
+  boolean busy(ActivityId id) {
+    return dueClaims > 0 || probing.contains(id) || leaked.contains(id);
+  }
+
+  boolean leaks(ActivityId id) {
+    return leaked.contains(id);
+  }
+}

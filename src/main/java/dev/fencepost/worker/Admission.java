@@ -1,0 +1,75 @@
+package dev.fencepost.worker;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether anything may be started now: not while the event loop lags (a lease claimed then may be
+ * gone before its handler is invoked), not beside a suspect, not while stopping.
+ */
+final class Admission {
+  private static final Logger LOG = LoggerFactory.getLogger(Admission.class);
+  static final Duration CHECK_EVERY = Duration.ofMillis(100);
+  static final Duration LAG_ALLOWED = Duration.ofMillis(250);
+
+  private final List<Runnable> onOpen = new ArrayList<>();
+  private boolean lagging;
+  private boolean exclusive;
+  private boolean stopped;
+
+  /** Called whenever it opens again. */
+  void onOpen(Runnable dispatch) {
+    onOpen.add(dispatch);
+  }
+
+  boolean open() {
+    return !lagging && !exclusive && !stopped;
+  }
+
+  boolean stopped() {
+    return stopped;
+  }
+
+  void stop() {
+    stopped = true;
+  }
+
+  /** A suspect is to run alone. */
+  void exclusive(boolean on) {
+    exclusive = on;
+    tellWhenOpen();
+  }
+
+  /** Measures how late a timer fires, for ever. */
+  void watchLag(Timers timers) {
+    long due = timers.nanos() + CHECK_EVERY.toNanos();
+    timers.after(
+        CHECK_EVERY,
+        () -> {
+          lag(timers.nanos() - due);
+          if (!stopped) {
+            watchLag(timers);
+          }
+        });
+  }
+
+  private void lag(long nanos) {
+    boolean before = lagging;
+    lagging = nanos > LAG_ALLOWED.toNanos();
+    if (lagging && !before) {
+      LOG.warn("the event loop lags by {} ms: nothing is started", nanos / 1_000_000);
+    }
+    if (before) {
+      tellWhenOpen();
+    }
+  }
+
+  private void tellWhenOpen() {
+    if (open()) {
+      onOpen.forEach(Runnable::run);
+    }
+  }
+}

@@ -1,0 +1,147 @@
+package dev.fencepost.worker;
+
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Group commit: one statement in flight, and the next one takes whatever piled up meanwhile. An
+ * outage sends the same group again, for ever, with backoff; a group that is refused is split until
+ * the item that is refused stands alone, so that its neighbours are charged nothing.
+ */
+final class Grouper<T, R> {
+  private static final Logger LOG = LoggerFactory.getLogger(Grouper.class);
+  private static final Duration CONFLICT_DELAY = Duration.ofMillis(20);
+
+  /** The statement; one answer per item, in order. */
+  interface Statement<T, R> {
+    Future<List<R>> send(List<T> group);
+  }
+
+  /** Called once per item, on the worker's context. */
+  interface Answers<T, R> {
+    /**
+     * @param sentNanos the monotonic clock before the statement was sent
+     */
+    void answered(T item, R answer, long sentNanos);
+
+    /** The item itself is refused; nothing of it is stored. */
+    void refused(T item, Throwable cause);
+  }
+
+  private final String name;
+  private final int cap;
+  private final Timers timers;
+  private final Statement<T, R> statement;
+  private final Answers<T, R> answers;
+  private final ArrayDeque<T> waiting = new ArrayDeque<>();
+  private final ArrayDeque<List<T>> parts = new ArrayDeque<>();
+  private final Backoff backoff = new Backoff();
+  private boolean busy;
+  private int unsettled;
+
+  Grouper(String name, int cap, Timers timers, Statement<T, R> statement, Answers<T, R> answers) {
+    this.name = name;
+    this.cap = cap;
+    this.timers = timers;
+    this.statement = statement;
+    this.answers = answers;
+  }
+
+  void add(T item) {
+    unsettled++;
+    waiting.add(item);
+    wake();
+  }
+
+  /** Items that have not been answered. */
+  int size() {
+    return unsettled;
+  }
+
+  private void wake() {
+    if (!busy) {
+      busy = true;
+      timers.execute(this::send); // after the batch that is being handed over
+    }
+  }
+
+  private void send() {
+    List<T> group = parts.isEmpty() ? take() : parts.poll();
+    if (group.isEmpty()) {
+      busy = false;
+      return;
+    }
+    long sent = timers.nanos();
+    guarded(group)
+        .onComplete(
+            answer -> {
+              if (answer.succeeded()) {
+                succeeded(group, answer.result(), sent);
+              } else {
+                failed(group, answer.cause());
+              }
+            });
+  }
+
+  private Future<List<R>> guarded(List<T> group) {
+    try {
+      return statement.send(group);
+    } catch (RuntimeException e) {
+      return Future.failedFuture(e);
+    }
+  }
+
+  private List<T> take() {
+    int n = Math.min(cap, waiting.size());
+    List<T> group = new ArrayList<>(n);
+    for (int i = 0; i < n; i++) {
+      group.add(waiting.poll());
+    }
+    return group;
+  }
+
+  private void succeeded(List<T> group, List<R> results, long sent) {
+    backoff.reset();
+    unsettled -= group.size();
+    for (int i = 0; i < group.size(); i++) {
+      try {
+        answers.answered(group.get(i), results.get(i), sent);
+      } catch (RuntimeException e) {
+        LOG.error("{}: an answer could not be handled", name, e); // its neighbours go on
+      }
+    }
+    send();
+  }
+
+  private void failed(List<T> group, Throwable cause) {
+    if (Failures.outage(cause)) {
+      Duration delay = backoff.next();
+      LOG.warn("{} of {} waits {} ms: {}", name, group.size(), delay.toMillis(), cause.toString());
+      parts.addFirst(group);
+      timers.after(delay, this::send);
+      return;
+    }
+    if (group.size() > 1) {
+      int half = group.size() / 2;
+      parts.addFirst(new ArrayList<>(group.subList(half, group.size())));
+      parts.addFirst(new ArrayList<>(group.subList(0, half)));
+    } else if (Failures.conflict(cause)) {
+      timers.after(CONFLICT_DELAY, () -> addAgain(group.get(0)));
+    } else {
+      unsettled--;
+      LOG.error("{} refused", name, cause);
+      answers.refused(group.get(0), cause);
+    }
+    send();
+  }
+
+  private void addAgain(T item) {
+    waiting.add(item);
+    wake();
+  }
+}

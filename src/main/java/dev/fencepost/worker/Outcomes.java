@@ -1,0 +1,165 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.api.PermanentFailure;
+import dev.fencepost.api.Receipt;
+import dev.fencepost.api.TransientFailure;
+import dev.fencepost.decide.FailureClasses;
+import dev.fencepost.decide.RecoveryTable;
+import dev.fencepost.decide.RetryPolicy;
+import dev.fencepost.model.ActivityKind;
+import dev.fencepost.model.AttemptOutcome;
+import dev.fencepost.model.DeadLetterReason;
+import dev.fencepost.model.ErrorInfo;
+import dev.fencepost.model.FailureClass;
+import dev.fencepost.model.NotStarted;
+import dev.fencepost.model.RecoveryDecision;
+import dev.fencepost.model.RunEvent;
+import dev.fencepost.model.RunFailure;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
+
+/** From how a run ended to how its activity is settled; no state, no I/O. */
+final class Outcomes {
+  private Outcomes() {}
+
+  /** A handler that returned null, or a future with null inside. */
+  static final class NullReceipt extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    NullReceipt() {
+      super("the handler returned null instead of a receipt");
+    }
+  }
+
+  /** The hard limit passed. */
+  static final class HardLimit extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    HardLimit(Duration limit) {
+      super("no answer by the hard limit of " + WorkerLog.text(limit));
+    }
+  }
+
+  /**
+   * How a run that failed is settled.
+   *
+   * @param recorded the receipt that was durable before; it stands, whatever came after
+   * @param random uniform in [0, 1), for jitter
+   */
+  static Settlement.How failed(
+      TypeLane lane,
+      Claim.Ticket ticket,
+      @Nullable Receipt recorded,
+      Throwable error,
+      double random) {
+    if (recorded != null) {
+      return new Settlement.Completed(recorded);
+    }
+    if (error instanceof NotStarted away) {
+      Duration asked = away.retryAfter();
+      return new Settlement.Postponed(
+          asked == null ? lane.retryLimits().baseDelay() : asked, ErrorInfo.of(away));
+    }
+    FailureClass failure = FailureClasses.classify(lane.kind(), event(lane.kind(), error));
+    return switch (failure) {
+      case TRANSIENT -> again(lane, ticket, error, random);
+      case PERMANENT, POISON ->
+          new Settlement.Dead(
+              DeadLetterReason.PERMANENT_FAILURE,
+              AttemptOutcome.PERMANENT_FAILURE,
+              ErrorInfo.of(error));
+      case UNKNOWN -> unknown(lane, ticket, error, random);
+      case INTERRUPTED -> new Settlement.Interrupted();
+    };
+  }
+
+  private static Settlement.How again(
+      TypeLane lane, Claim.Ticket ticket, Throwable error, double random) {
+    AttemptOutcome outcome =
+        error instanceof HardLimit ? AttemptOutcome.TIMED_OUT : AttemptOutcome.TRANSIENT_FAILURE;
+    ErrorInfo info = ErrorInfo.of(error);
+    if (ticket.attempt() >= ticket.work().maxAttempts()) {
+      return new Settlement.Dead(DeadLetterReason.RETRIES_EXHAUSTED, outcome, info);
+    }
+    RetryPolicy.Verdict verdict =
+        RetryPolicy.decide(
+            FailureClass.TRANSIENT, ticket.retries(), lane.retryLimits(), asked(error), random);
+    return verdict instanceof RetryPolicy.Verdict.Retry retry
+        ? new Settlement.RunAgain(outcome, retry.delay(), true, info)
+        : new Settlement.Dead(DeadLetterReason.RETRIES_EXHAUSTED, outcome, info);
+  }
+
+  /**
+   * Nobody can know: the recovery table decides, as for a lease that has expired. A repetition uses
+   * up no retry, but waits for the backoff, since timeouts are how overload looks.
+   */
+  private static Settlement.How unknown(
+      TypeLane lane, Claim.Ticket ticket, Throwable error, double random) {
+    AttemptOutcome outcome =
+        error instanceof HardLimit ? AttemptOutcome.TIMED_OUT : AttemptOutcome.UNKNOWN;
+    ErrorInfo info = ErrorInfo.of(error);
+    if (lane.kind() == ActivityKind.QUERYABLE) {
+      return new Settlement.Undecided(outcome, info); // only its probe can tell
+    }
+    RecoveryDecision decision =
+        RecoveryTable.decide(
+            true, null, retrySafe(lane.kind()), ticket.attempt(), ticket.work().maxAttempts());
+    return switch (decision) {
+      case RETRY_SAME_ACTIVITY ->
+          new Settlement.RunAgain(outcome, backoff(lane, ticket, random), false, info);
+      case EXHAUSTED -> new Settlement.Dead(DeadLetterReason.RETRIES_EXHAUSTED, outcome, info);
+      default -> new Settlement.Review(outcome, info);
+    };
+  }
+
+  /** How a run that the shutdown's deadline found open is settled. */
+  static Settlement.How orphaned(TypeLane lane, Claim.Ticket ticket, @Nullable Receipt recorded) {
+    if (recorded != null) {
+      return new Settlement.Completed(recorded);
+    }
+    FailureClass failure = FailureClasses.classify(lane.kind(), RunEvent.SHUTDOWN_AFTER_START);
+    return failure == FailureClass.INTERRUPTED
+        ? new Settlement.Interrupted()
+        : unknown(lane, ticket, new CancellationException("shut down while it ran"), 0);
+  }
+
+  private static Duration backoff(TypeLane lane, Claim.Ticket ticket, double random) {
+    return RetryPolicy.delay(ticket.attempt() - 1, lane.retryLimits(), random);
+  }
+
+  /** By its kind alone; {@code queryable} needs a probe first. */
+  static boolean retrySafe(ActivityKind kind) {
+    return switch (kind) {
+      case PURE, IDEMPOTENT, EFFECT -> true;
+      case QUERYABLE, IRREVERSIBLE -> false;
+    };
+  }
+
+  private static @Nullable Duration asked(Throwable error) {
+    if (error instanceof TransientFailure t) {
+      return t.after().orElse(null);
+    }
+    return error instanceof RunFailure f ? f.retryAfter() : null;
+  }
+
+  private static RunEvent event(ActivityKind kind, Throwable error) {
+    if (error instanceof RunFailure failure) {
+      return failure.event();
+    }
+    if (error instanceof TransientFailure) {
+      return RunEvent.HANDLER_TRANSIENT_FAILURE;
+    }
+    if (error instanceof PermanentFailure) {
+      return RunEvent.HANDLER_PERMANENT_FAILURE;
+    }
+    if (error instanceof NullReceipt) {
+      return RunEvent.HANDLER_RETURNED_NULL;
+    }
+    if (error instanceof HardLimit) {
+      return RunEvent.NO_ANSWER_BY_HARD_LIMIT;
+    }
+    String state = kind == ActivityKind.EFFECT ? Failures.sqlState(error) : null;
+    return state == null ? RunEvent.HANDLER_OTHER_EXCEPTION : FailureClasses.ofSqlState(state);
+  }
+}

@@ -1,0 +1,244 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.config.ActivityConfig;
+import dev.fencepost.config.QueueConfig;
+import dev.fencepost.model.Delivery;
+import dev.fencepost.model.ErrorInfo;
+import dev.fencepost.model.FencepostException;
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One consumer: takes its deliveries in, leads each to a claim in its turn, and acknowledges it
+ * when its end is durable. What has not been claimed when its channel goes is forgotten: it comes
+ * again.
+ */
+final class QueueLoop implements Deliveries.Listener {
+  private static final Logger LOG = LoggerFactory.getLogger(QueueLoop.class);
+
+  private final WorkerEnv env;
+  private final QueueConfig config;
+  private final Steps steps;
+  private final Map<String, TypeLane> lanes = new LinkedHashMap<>();
+  private final Gates gates;
+  private final KeyOrder order;
+  private final MessageDecoder decoder;
+  private final Stray stray;
+  private Deliveries.@Nullable Subscription subscription;
+  private volatile long epoch = -1;
+  private volatile String notConsuming = "the consumer has not been registered yet";
+
+  /** Where a job goes from its slot. */
+  interface Steps {
+    void claim(Job job);
+  }
+
+  QueueLoop(WorkerEnv env, QueueConfig config, Steps steps) {
+    this.env = env;
+    this.config = config;
+    this.steps = steps;
+    for (ActivityConfig activity : config.activities().values()) {
+      BoundHandler handler = env.ports().handlers().handlerFor(config, activity);
+      lanes.put(activity.type(), new TypeLane(this, config, activity, handler));
+    }
+    this.gates =
+        new Gates(
+            config.intake().concurrency(),
+            List.copyOf(lanes.values()),
+            env.admission(),
+            steps::claim);
+    this.order = new KeyOrder(gates::offer);
+    this.decoder = new MessageDecoder(config.name(), config.defaultType());
+    this.stray = new Stray(env, config);
+  }
+
+  String name() {
+    return config.name();
+  }
+
+  QueueConfig config() {
+    return config;
+  }
+
+  Gates gates() {
+    return gates;
+  }
+
+  List<TypeLane> lanes() {
+    return List.copyOf(lanes.values());
+  }
+
+  @Nullable TypeLane lane(String type) {
+    return lanes.get(type);
+  }
+
+  /** Why it does not consume, or null when it does. */
+  @Nullable String notConsuming() {
+    return epoch < 0 ? notConsuming : null;
+  }
+
+  Future<Void> start() {
+    return env.ports()
+        .deliveries()
+        .consume(config, this)
+        .map(
+            made -> {
+              subscription = made;
+              return null;
+            });
+  }
+
+  Future<Void> stopIntake() {
+    return subscription == null ? Future.succeededFuture() : subscription.stopIntake();
+  }
+
+  Future<Void> close() {
+    return subscription == null ? Future.succeededFuture() : subscription.close();
+  }
+
+  @Override
+  public void consuming(long newEpoch) {
+    epoch = newEpoch;
+    LOG.info("queue={} consuming epoch={}", name(), newEpoch);
+  }
+
+  @Override
+  public void interrupted(FencepostException cause) {
+    epoch = -1;
+    notConsuming = String.valueOf(cause.getMessage());
+    LOG.warn("queue={} interrupted: {}", name(), notConsuming);
+    List<Job> unclaimed = new ArrayList<>(order.takeWaiting());
+    for (TypeLane lane : lanes.values()) {
+      unclaimed.addAll(lane.waiting);
+      lane.waiting.clear();
+    }
+    unclaimed.forEach(this::forget);
+  }
+
+  @Override
+  public void staleAck(Delivery.Tag tag) {
+    LOG.debug("queue={} dropped an acknowledgement of {}", name(), tag);
+  }
+
+  @Override
+  public void delivered(List<Delivery> batch) {
+    for (Delivery delivery : batch) {
+      try {
+        env.events().delivered(name(), delivery.redelivered());
+        accept(delivery);
+      } catch (RuntimeException e) {
+        LOG.error("queue={} a delivery could not be taken in; it stays unacknowledged", name(), e);
+      }
+    }
+  }
+
+  private void accept(Delivery delivery) {
+    Decoded decoded = decoder.decode(delivery.envelope());
+    long arrived = env.timers().nanos();
+    if (decoded instanceof Decoded.Poison poison) {
+      stray.poison(poison, delivery).onSuccess(done -> ack(delivery, arrived));
+      return;
+    }
+    Decoded.Event event = (Decoded.Event) decoded;
+    TypeLane lane = lanes.get(event.type());
+    if (lane == null) {
+      stray.unresolved(event, delivery).onSuccess(done -> ack(delivery, arrived));
+      return;
+    }
+    enter(new Job(lane, event, delivery, arrived));
+  }
+
+  private void enter(Job job) {
+    Job here = env.active().enter(job);
+    if (here != null) {
+      here.follow(job); // one job of an event at a time; this one is claimed when that has ended
+    } else {
+      order.offer(job);
+    }
+  }
+
+  /** The job's end is durable: its delivery is acknowledged, its slot and its turn go on. */
+  void end(Job job) {
+    if (leave(job) && job.delivery != null) {
+      ack(job.delivery, job.arrivedNanos);
+    }
+  }
+
+  /** Another owner has the activity now; the message may still be needed and asks again. */
+  void endLost(Job job) {
+    if (leave(job) && job.delivery != null && !stale(job)) {
+      enter(job.again(env.timers().nanos()));
+    }
+  }
+
+  /** The database refuses the row itself: dead, with its message. */
+  void refused(Job job, ErrorInfo error) {
+    Delivery delivery = job.delivery;
+    if (delivery == null) {
+      leave(job);
+    } else {
+      stray.refused(job, error, delivery).onSuccess(done -> end(job));
+    }
+  }
+
+  /** Another job of the event is here: this one asks again when that has ended. */
+  void follow(Job here, Job job) {
+    job.finished = true;
+    order.ended(job);
+    gates.leave(job);
+    here.follow(job.again(env.timers().nanos()));
+  }
+
+  /** Waits without a slot, and asks again. */
+  void wait(Job job, Duration delay) {
+    gates.leave(job);
+    env.timers().after(delay, () -> retry(job));
+  }
+
+  private void retry(Job job) {
+    if (stale(job)) {
+      forget(job);
+    } else if (!job.finished) {
+      gates.offer(job);
+    }
+  }
+
+  /** Not claimed, and its channel has gone: the broker sends it again. */
+  private void forget(Job job) {
+    leave(job);
+  }
+
+  private boolean leave(Job job) {
+    if (job.finished) {
+      return false;
+    }
+    job.finished = true;
+    env.active().leave(job);
+    order.ended(job);
+    gates.leave(job);
+    for (Job follower : job.takeFollowers()) {
+      if (!stale(follower)) {
+        enter(follower);
+      }
+    }
+    return true;
+  }
+
+  private boolean stale(Job job) {
+    return job.delivery != null && job.delivery.tag().epoch() != epoch;
+  }
+
+  private void ack(Delivery delivery, long arrived) {
+    if (subscription != null) {
+      subscription.ack(delivery.tag());
+      env.events().acknowledged(name(), Duration.ofNanos(env.timers().nanos() - arrived));
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package dev.fencepost.worker;
+
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A loop's timer: fires once, and is armed again when the tick has settled, so that ticks of one
+ * loop never overlap. A tick that fails is logged, and the loop goes on.
+ */
+final class Rearmed {
+  private static final Logger LOG = LoggerFactory.getLogger(Rearmed.class);
+
+  private final String name;
+  private final Timers timers;
+  private final Supplier<Future<Void>> tick;
+  private final Supplier<Duration> pause;
+  private Timers.@Nullable Timer timer;
+  private boolean running;
+  private boolean wanted;
+  private boolean stopped;
+
+  Rearmed(String name, Timers timers, Supplier<Future<Void>> tick, Supplier<Duration> pause) {
+    this.name = name;
+    this.timers = timers;
+    this.tick = tick;
+    this.pause = pause;
+  }
+
+  void start() {
+    arm(pause.get());
+  }
+
+  /** A tick as soon as the one that runs has settled. */
+  void wake() {
+    if (running) {
+      wanted = true;
+    } else if (timer != null) {
+      arm(Duration.ZERO);
+    }
+  }
+
+  /** Asks anew how long to pause. */
+  void rearm() {
+    if (timer != null) {
+      arm(pause.get());
+    }
+  }
+
+  void stop() {
+    stopped = true;
+    if (timer != null) {
+      timer.cancel();
+      timer = null;
+    }
+  }
+
+  private void arm(Duration delay) {
+    if (timer != null) {
+      timer.cancel();
+      timer = null;
+    }
+    if (!stopped) {
+      timer = timers.after(delay, this::fire);
+    }
+  }
+
+  private void fire() {
+    timer = null;
+    running = true;
+    wanted = false;
+    Guarded.call(tick::get)
+        .onComplete(
+            done -> {
+              running = false;
+              if (done.failed()) {
+                LOG.warn("{}: {}", name, String.valueOf(done.cause()));
+              }
+              arm(wanted && done.succeeded() ? Duration.ZERO : pause.get());
+            });
+  }
+}

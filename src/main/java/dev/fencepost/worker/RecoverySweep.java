@@ -1,0 +1,63 @@
+package dev.fencepost.worker;
+
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Walks the expired leases of one consumer in small pages, and has each decided for itself: one
+ * that fails, or a probe that takes its time, holds up no other.
+ */
+final class RecoverySweep {
+  private static final Logger LOG = LoggerFactory.getLogger(RecoverySweep.class);
+  private static final int PAGE = 50;
+
+  private final WorkerEnv env;
+  private final Recovery recovery;
+  private final QueueLoop loop;
+
+  RecoverySweep(WorkerEnv env, Recovery recovery, QueueLoop loop) {
+    this.env = env;
+    this.recovery = recovery;
+    this.loop = loop;
+  }
+
+  /** One pass over all that is expired now. */
+  Future<Void> tick() {
+    return page(null);
+  }
+
+  private Future<Void> page(@Nullable Evidence after) {
+    return env.store()
+        .expired(loop.name(), after, PAGE)
+        .compose(
+            page ->
+                decide(page)
+                    .compose(
+                        done ->
+                            page.size() < PAGE || env.admission().stopped()
+                                ? Future.succeededFuture()
+                                : page(page.get(page.size() - 1))));
+  }
+
+  private Future<Void> decide(List<Evidence> page) {
+    List<Future<?>> decisions = new ArrayList<>(page.size());
+    for (Evidence evidence : page) {
+      Future<Boolean> decision =
+          Guarded.call(() -> recovery.decide(evidence, loop.lane(evidence.type()), null))
+              .recover(
+                  e -> {
+                    LOG.warn("{} could not be recovered, next pass again", evidence.id(), e);
+                    return Future.succeededFuture(false);
+                  });
+      boolean probes = env.active().busy(evidence.id());
+      if (!probes) {
+        decisions.add(decision);
+      }
+    }
+    return decisions.isEmpty() ? Future.succeededFuture() : Future.join(decisions).mapEmpty();
+  }
+}

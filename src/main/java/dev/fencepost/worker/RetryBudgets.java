@@ -1,0 +1,55 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.config.ActivityConfig;
+import dev.fencepost.decide.RetryBudget;
+import io.vertx.core.Future;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks the fleet's counters before retries start. Reserves first and gives back what is not allowed
+ * or not used, so that several processes together stay within the budget too.
+ */
+final class RetryBudgets {
+  private static final Logger LOG = LoggerFactory.getLogger(RetryBudgets.class);
+
+  private final WorkerEnv env;
+
+  RetryBudgets(WorkerEnv env) {
+    this.env = env;
+  }
+
+  /** How many of {@code wanted} retries may start; all where the type has no budget. */
+  Future<Integer> reserve(TypeLane lane, int wanted) {
+    ActivityConfig.RetryBudget budget = lane.config().retryBudget();
+    if (budget == null || wanted == 0) {
+      return Future.succeededFuture(wanted);
+    }
+    long first = lane.takeFirstStarts();
+    return env.store()
+        .countStarts(lane.queueName(), lane.type(), first, wanted)
+        .onFailure(e -> lane.addFirstStarts(first))
+        .map(
+            fleet -> {
+              long available =
+                  RetryBudget.available(
+                      fleet.firstStarts(),
+                      fleet.retries() - wanted,
+                      budget.ratio(),
+                      budget.minPerSecond(),
+                      RetryBudget.WINDOW);
+              int allowed = RetryBudget.admit(wanted, available);
+              giveBack(lane, wanted - allowed);
+              return allowed;
+            });
+  }
+
+  /** Retries that were reserved and have not started. */
+  void giveBack(TypeLane lane, int retries) {
+    if (lane.config().retryBudget() != null && retries > 0) {
+      env.store()
+          .countStarts(lane.queueName(), lane.type(), 0, -retries)
+          .onFailure(e -> LOG.debug("a reservation of {} stays: {}", retries, e.toString()));
+    }
+  }
+}

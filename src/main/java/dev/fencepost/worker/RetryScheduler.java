@@ -1,0 +1,157 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.decide.LeaseRules;
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+/**
+ * Starts what is due in the database: retries, work that was interrupted, decisions of operators.
+ * They pass the same gates as deliveries; a type that is always full gives them some of the slots
+ * that come free, more while there is more to do.
+ */
+final class RetryScheduler {
+  private static final Duration LONGEST = Duration.ofSeconds(1);
+  private static final long GRAIN_NANOS = Duration.ofMillis(50).toNanos();
+  private static final int MOST_WAKES = 10_000;
+
+  private final WorkerEnv env;
+  private final QueueLoop loop;
+  private final RetryBudgets budgets;
+  private final Runner runner;
+  private final TreeSet<Long> wakes = new TreeSet<>();
+  private boolean more;
+
+  RetryScheduler(WorkerEnv env, QueueLoop loop, RetryBudgets budgets, Runner runner) {
+    this.env = env;
+    this.loop = loop;
+    this.budgets = budgets;
+    this.runner = runner;
+  }
+
+  /** Something of this consumer will be due; what others schedule is found by the poll. */
+  void scheduled(Duration delay) {
+    if (wakes.size() < MOST_WAKES) {
+      long at = env.timers().nanos() + delay.toNanos();
+      wakes.add((at / GRAIN_NANOS + 1) * GRAIN_NANOS);
+    }
+  }
+
+  /** Until the next tick. */
+  Duration pause() {
+    if (more) {
+      return Duration.ofMillis(1);
+    }
+    if (wakes.isEmpty()) {
+      return LONGEST;
+    }
+    long left = Math.max(1, wakes.first() - env.timers().nanos());
+    return left < LONGEST.toNanos() ? Duration.ofNanos(left) : LONGEST;
+  }
+
+  Future<Void> tick() {
+    more = false;
+    while (!wakes.isEmpty() && wakes.first() <= env.timers().nanos()) {
+      wakes.pollFirst();
+    }
+    if (!env.admission().open()) {
+      return Future.succeededFuture();
+    }
+    List<Share> shares = new ArrayList<>();
+    List<Future<?>> reserved = new ArrayList<>();
+    for (TypeLane lane : loop.lanes()) {
+      if (lane.handler().admission().closedFor().isEmpty()) {
+        Share share = new Share(lane, take(lane));
+        shares.add(share);
+        reserved.add(budgets.reserve(lane, share.slots).onSuccess(n -> share.allowed = n));
+      }
+    }
+    return Future.join(reserved)
+        .compose(done -> claim(shares))
+        .onComplete(done -> shares.forEach(this::giveBack));
+  }
+
+  /** One type's part in a tick. */
+  private static final class Share {
+    final TypeLane lane;
+    final int slots;
+    int allowed;
+    int used;
+
+    Share(TypeLane lane, int slots) {
+      this.lane = lane;
+      this.slots = slots;
+    }
+  }
+
+  private int take(TypeLane lane) {
+    int slots = loop.gates().takeForRetries(lane, lane.config().concurrency());
+    if (slots == 0 && lane.wanted == 0) {
+      lane.wanted = lane.retryShare;
+    }
+    return slots;
+  }
+
+  private Future<Void> claim(List<Share> shares) {
+    Map<String, ActivityStore.Slots> free = new HashMap<>();
+    Map<String, Share> byType = new HashMap<>();
+    for (Share share : shares) {
+      if (share.allowed > 0) {
+        free.put(share.lane.type(), new ActivityStore.Slots(share.lane.work(), share.allowed));
+        byType.put(share.lane.type(), share);
+      } else if (share.slots > 0) {
+        env.events().budgetDenied(loop.name(), share.lane.type());
+      }
+    }
+    if (free.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    long sent = env.timers().nanos();
+    env.active().claimingDue(true);
+    return env.store()
+        .claimDue(env.owner(), loop.name(), free)
+        .onComplete(done -> env.active().claimingDue(false))
+        .map(
+            claimed -> {
+              claimed.forEach(due -> start(byType, due, sent));
+              return null;
+            });
+  }
+
+  private void start(Map<String, Share> shares, Claim.Due due, long sentNanos) {
+    Share share = shares.get(due.ticket().work().type());
+    if (share != null) {
+      share.used++;
+      Job job = job(share.lane, due, sentNanos);
+      job.hasSlot = true;
+      runner.start(job);
+    }
+  }
+
+  /** A claimed start, registered as this process's job of its event. */
+  Job job(TypeLane lane, Claim.Due due, long sentNanos) {
+    Duration ttl = lane.work().leaseTtl();
+    long trust = LeaseRules.trustUntil(sentNanos, ttl, LeaseRules.margin(ttl));
+    Job job = new Job(lane, due, trust, env.timers().nanos());
+    env.active().replace(job);
+    lane.hold(job);
+    return job;
+  }
+
+  private void giveBack(Share share) {
+    TypeLane lane = share.lane;
+    boolean full = share.used > 0 && share.used == share.allowed;
+    more |= full;
+    lane.retryShare =
+        full ? Math.min(Math.max(1, lane.config().concurrency() / 2), lane.retryShare * 2) : 1;
+    if (full && share.allowed < share.slots) {
+      env.events().budgetDenied(loop.name(), lane.type());
+    }
+    budgets.giveBack(lane, share.allowed - share.used);
+    loop.gates().giveBack(lane, share.slots - share.used);
+  }
+}

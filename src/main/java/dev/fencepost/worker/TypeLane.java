@@ -1,0 +1,164 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.config.ActivityConfig;
+import dev.fencepost.config.QueueConfig;
+import dev.fencepost.decide.RetryPolicy;
+import dev.fencepost.model.ActivityKind;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One activity type of one queue: its slots, the jobs that wait for one, the leases it holds. Its
+ * state is confined to the worker's context.
+ */
+final class TypeLane {
+  private final QueueLoop loop;
+  private final QueueConfig queue;
+  private final ActivityConfig config;
+  private final BoundHandler handler;
+  private final Claim.Work work;
+
+  private @Nullable EffectLane effects;
+
+  final ArrayDeque<Job> waiting = new ArrayDeque<>();
+  private final List<Job> held = new ArrayList<>();
+
+  /** Negative while more runs have leaked than are free. */
+  int free;
+
+  /** Slots that due retries wait for, and those they have been given. */
+  int wanted;
+
+  int granted;
+
+  /** Slots to ask for when due retries find the type full. */
+  int retryShare = 1;
+
+  private long firstStarts;
+  int inFlight;
+  int leaked;
+
+  TypeLane(QueueLoop loop, QueueConfig queue, ActivityConfig config, BoundHandler handler) {
+    this.loop = loop;
+    this.queue = queue;
+    this.config = config;
+    this.handler = handler;
+    this.free = config.concurrency();
+    this.work =
+        new Claim.Work(
+            config.type(),
+            config.kind(),
+            config.retry().maxAttempts(),
+            config.retry().maxRetries(),
+            config.timing().lease().ttl());
+  }
+
+  /** The lane of its effects; only an {@code effect} type has one. */
+  EffectLane effects() {
+    if (effects == null) {
+      throw new FencepostException(FailureKind.INTERNAL, type() + " is no effect");
+    }
+    return effects;
+  }
+
+  void effects(EffectLane made) {
+    effects = made;
+  }
+
+  QueueLoop loop() {
+    return loop;
+  }
+
+  String queueName() {
+    return queue.name();
+  }
+
+  QueueConfig queue() {
+    return queue;
+  }
+
+  String type() {
+    return config.type();
+  }
+
+  ActivityKind kind() {
+    return config.kind();
+  }
+
+  ActivityConfig config() {
+    return config;
+  }
+
+  BoundHandler handler() {
+    return handler;
+  }
+
+  Claim.Work work() {
+    return work;
+  }
+
+  Duration softLimit() {
+    return config.timing().soft();
+  }
+
+  Duration hardLimit() {
+    return config.timing().hard();
+  }
+
+  boolean isEffect() {
+    return config.kind() == ActivityKind.EFFECT;
+  }
+
+  boolean orderedByKey() {
+    return queue.intake().ordering() == QueueConfig.Ordering.KEY;
+  }
+
+  RetryPolicy.Limits retryLimits() {
+    ActivityConfig.Retry retry = config.retry();
+    return new RetryPolicy.Limits(
+        retry.maxRetries(),
+        retry.baseDelay(),
+        retry.multiplier(),
+        retry.maxDelay(),
+        retry.jitter());
+  }
+
+  void addFirstStarts(long starts) {
+    firstStarts += starts;
+  }
+
+  /** First starts since this was asked last. */
+  long takeFirstStarts() {
+    long taken = firstStarts;
+    firstStarts = 0;
+    return taken;
+  }
+
+  /** The jobs whose lease is ours, in no order. Not to be changed while it is walked. */
+  List<Job> held() {
+    return held;
+  }
+
+  void hold(Job job) {
+    job.heldAt = held.size();
+    held.add(job);
+  }
+
+  /** Constant time: the last one takes its place. */
+  void release(Job job) {
+    if (job.heldAt < 0) {
+      return;
+    }
+    Job last = held.remove(held.size() - 1);
+    if (last != job) {
+      held.set(job.heldAt, last);
+      last.heldAt = job.heldAt;
+    }
+    job.heldAt = -1;
+  }
+}

@@ -1,0 +1,208 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.config.QueueConfig;
+import dev.fencepost.model.ErrorInfo;
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Puts the loops of one worker together and starts them; {@link Shutdown} ends them in order. */
+final class Worker {
+  private final WorkerParts parts;
+  private final WorkerEnv env;
+  private final LoopWatch watch;
+  private final Settler settler;
+  private final Runner runner;
+  private final Claims claims;
+  private final Recovery recovery;
+  private final Map<QueueLoop, RetryScheduler> queues = new LinkedHashMap<>();
+  private final List<TypeLane> lanes = new ArrayList<>();
+  private final List<Rearmed> background = new ArrayList<>();
+  private final List<Rearmed> renewals = new ArrayList<>();
+  private final HeldDeliveries held;
+
+  Worker(WorkerParts parts, Timers timers, Executor threads) {
+    this.parts = parts;
+    this.env =
+        new WorkerEnv(
+            parts.owner(),
+            timers,
+            parts.ports(),
+            parts.settings(),
+            new Admission(),
+            new ActiveJobs());
+    this.watch = new LoopWatch(timers);
+    this.settler = new Settler(env, new DeadLetterCopies(timers, parts.ports().deliveries()));
+    BlockingPool pool = new BlockingPool(timers, threads, parts.settings().poolSize());
+    this.runner = new Runner(env, settler, pool, watch);
+    this.recovery = new Recovery(env, new Prober(env, runner, pool));
+    this.held = new HeldDeliveries(env, parts.consumerTimeout());
+    this.claims = new Claims(env, new Answered());
+    RetryBudgets budgets = new RetryBudgets(env);
+    for (QueueConfig queue : parts.queues()) {
+      add(new QueueLoop(env, queue, this::slotTaken), budgets);
+    }
+    wire();
+  }
+
+  private void add(QueueLoop loop, RetryBudgets budgets) {
+    queues.put(loop, new RetryScheduler(env, loop, budgets, runner));
+    for (TypeLane lane : loop.lanes()) {
+      lanes.add(lane);
+      if (lane.isEffect()) {
+        EffectLane effects = new EffectLane(env, runner, settler, claims, lane);
+        lane.effects(effects);
+        env.admission().onOpen(effects::wake);
+      }
+    }
+  }
+
+  private void wire() {
+    Timers timers = env.timers();
+    List<Rearmed> schedulers = new ArrayList<>();
+    for (Map.Entry<QueueLoop, RetryScheduler> queue : queues.entrySet()) {
+      QueueLoop loop = queue.getKey();
+      RetryScheduler scheduler = queue.getValue();
+      Rearmed retries = background("retries", scheduler::tick, scheduler::pause);
+      schedulers.add(retries);
+      loop.gates().onGrant(retries::wake);
+      RecoverySweep sweep = new RecoverySweep(env, recovery, loop);
+      background("sweep", sweep::tick, this::sweepEvery);
+      Housekeeping keeping = new Housekeeping(env, loop);
+      background("housekeeping", keeping::tick, this::sweepEvery);
+    }
+    Suspects suspects = new Suspects(env, runner, queues, lanes, claims);
+    Rearmed alone = background("suspects", suspects::tick, suspects::pause);
+    recovery.onDue(alone::wake);
+    settler.onRetry(
+        (loop, delay) -> {
+          RetryScheduler scheduler = queues.get(loop);
+          if (scheduler != null) {
+            scheduler.scheduled(delay);
+          }
+          schedulers.forEach(Rearmed::rearm);
+        });
+    watches(timers);
+  }
+
+  private void watches(Timers timers) {
+    LimitWatch limits = new LimitWatch(env, runner, lanes);
+    renewals.add(new Rearmed("limits", timers, limits::tick, () -> LimitWatch.EVERY));
+    for (TypeLane lane : lanes) {
+      if (LeaseKeeper.needed(lane)) {
+        LeaseKeeper keeper = new LeaseKeeper(env, runner, lane);
+        Duration every = lane.config().timing().lease().renewEvery();
+        renewals.add(new Rearmed("renewals", timers, keeper::tick, () -> every));
+      }
+      Duration silence = lane.config().timing().progress();
+      if (silence != null) {
+        ProgressWatch progress = new ProgressWatch(env, lane, silence);
+        renewals.add(new Rearmed("progress", timers, progress::tick, progress::every));
+      }
+    }
+  }
+
+  private Rearmed background(String name, Supplier<Future<Void>> tick, Supplier<Duration> pause) {
+    Rearmed loop = new Rearmed(name, env.timers(), tick, pause);
+    background.add(loop);
+    return loop;
+  }
+
+  /** Apart from each other, so that the fleet does not sweep the same page at the same moment. */
+  private Duration sweepEvery() {
+    long full = parts.settings().sweepEvery().toMillis();
+    return Duration.ofMillis((long) (full * (0.75 + 0.25 * Math.random())));
+  }
+
+  Future<Void> start() {
+    env.admission().watchLag(env.timers());
+    renewals.forEach(Rearmed::start);
+    background.forEach(Rearmed::start);
+    List<Future<?>> consumers = new ArrayList<>();
+    for (QueueLoop loop : queues.keySet()) {
+      consumers.add(loop.start());
+    }
+    return consumers.isEmpty() ? Future.succeededFuture() : Future.all(consumers).mapEmpty();
+  }
+
+  /** Ends everything in order; never fails. */
+  Future<Void> stop() {
+    Shutdown.Loops loops = new Shutdown.Loops(background, renewals);
+    return new Shutdown(env, runner, settler, claims, List.copyOf(queues.keySet()), loops).run();
+  }
+
+  LoopWatch watch() {
+    return watch;
+  }
+
+  /** Why it makes no progress, or null when it does. */
+  @Nullable String notReady() {
+    for (QueueLoop loop : queues.keySet()) {
+      String reason = loop.notConsuming();
+      if (reason != null) {
+        return "queue " + loop.name() + " is not consumed: " + reason;
+      }
+    }
+    return null;
+  }
+
+  /** A job has its slot: an effect goes to its transaction, all else to a claim. */
+  private void slotTaken(Job job) {
+    if (job.lane.isEffect() && !job.redelivered) {
+      job.lane.effects().add(job);
+    } else {
+      claims.add(job);
+    }
+  }
+
+  /** What becomes of a job by the answer to its claim. */
+  private final class Answered implements Claims.Answered {
+    @Override
+    public void started(Job job) {
+      Optional<Duration> closed = job.lane.handler().admission().closedFor();
+      if (closed.isPresent()) {
+        ErrorInfo away = new ErrorInfo("NotStarted", "the handler's remote is away", null);
+        settler.settle(job, new Settlement.Postponed(closed.get(), away));
+      } else {
+        runner.start(job);
+      }
+    }
+
+    @Override
+    public void stored(Job job, boolean duplicate) {
+      env.events().settled(job.lane.queueName(), job.lane.type(), WorkerEvents.Outcome.DUPLICATE);
+      job.lane.release(job);
+      job.lane.loop().end(job);
+    }
+
+    @Override
+    public void held(Job job, Duration remaining, Evidence evidence) {
+      job.lane.release(job);
+      Job here = env.active().get(job.id);
+      if (here != null && here != job) {
+        job.lane.loop().follow(here, job);
+      } else {
+        held.hold(job, remaining);
+      }
+    }
+
+    @Override
+    public void expired(Job job, Evidence evidence) {
+      job.lane.release(job);
+      job.lane.loop().gates().leave(job);
+      held.decided(job, recovery.decide(evidence, job.lane, job));
+    }
+
+    @Override
+    public void refused(Job job, ErrorInfo error) {
+      job.lane.loop().refused(job, error);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package dev.fencepost.worker;
+
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The worker of one process: one context, all its queues. Thin: everything is in {@link Worker}.
+ * Deploy it once per process; undeploying it is the ordered shutdown.
+ */
+public final class WorkerVerticle extends VerticleBase {
+  private static final AtomicInteger STARTED = new AtomicInteger();
+
+  private final WorkerParts parts;
+  private volatile @Nullable Worker worker;
+  private @Nullable ExecutorService threads;
+  private @Nullable Thread watcher;
+
+  public WorkerVerticle(WorkerParts parts) {
+    this.parts = parts;
+  }
+
+  @Override
+  public Future<?> start() {
+    AtomicInteger count = new AtomicInteger();
+    ExecutorService pool =
+        Executors.newFixedThreadPool(
+            parts.settings().poolSize(),
+            task -> daemon(task, "fencepost-handler-" + count.incrementAndGet()));
+    threads = pool;
+    Worker made = new Worker(parts, new VertxTimers(vertx, context), pool);
+    worker = made;
+    watch(made.watch());
+    return made.start();
+  }
+
+  /** A thread of its own: a loop that is blocked cannot say who blocks it. */
+  private void watch(LoopWatch watch) {
+    Thread thread =
+        daemon(
+            () -> {
+              try {
+                while (true) {
+                  watch.check();
+                  Thread.sleep(250);
+                }
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            },
+            "fencepost-loop-watch-" + STARTED.incrementAndGet());
+    watcher = thread;
+    thread.start();
+  }
+
+  private static Thread daemon(Runnable task, String name) {
+    Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  @Override
+  public Future<?> stop() {
+    Worker running = worker;
+    Future<Void> stopped = running == null ? Future.succeededFuture() : running.stop();
+    return stopped.onComplete(done -> release());
+  }
+
+  private void release() {
+    if (threads != null) {
+      threads.shutdownNow();
+    }
+    if (watcher != null) {
+      watcher.interrupt();
+    }
+  }
+
+  /** Why the worker makes no progress, or null when it does; from any thread. */
+  public @Nullable String notReady() {
+    Worker running = worker;
+    return running == null ? "the worker has not started" : running.notReady();
+  }
+}
