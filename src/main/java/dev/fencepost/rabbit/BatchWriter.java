@@ -15,6 +15,8 @@ import java.util.function.Consumer;
  */
 final class BatchWriter {
 
+  private static final long HANGING_NANOS = 500_000_000L;
+
   private final BrokerConnection connection;
   private final Channel channel;
   private final TrustDeadline trust;
@@ -41,6 +43,12 @@ final class BatchWriter {
   /** Since when ({@link System#nanoTime()}) one write has been going on, or 0. */
   long writingSince() {
     return writingSince;
+  }
+
+  /** Whether one write has taken so long that it is the peer that does not read. */
+  boolean hangs(long now) {
+    long since = writingSince;
+    return since != 0 && now - since > HANGING_NANOS;
   }
 
   boolean trusted(long now) {

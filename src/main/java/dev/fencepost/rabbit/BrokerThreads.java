@@ -45,6 +45,15 @@ final class BrokerThreads {
     return blocking;
   }
 
+  /** Runs work that may block; nothing any more once these threads are closed. */
+  void run(Runnable work) {
+    try {
+      blocking.execute(work);
+    } catch (RejectedExecutionException closed) {
+      // all connections have been closed as well
+    }
+  }
+
   /** For deadlines that must fire while event loops and writers hang. */
   ScheduledExecutorService watch() {
     return watch;

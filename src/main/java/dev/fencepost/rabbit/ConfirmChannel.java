@@ -194,17 +194,26 @@ final class ConfirmChannel {
     report();
     Outgoing oldest = ledger.oldest();
     if (oldest != null && overdue(oldest, now)) {
-      fail(
-          new FencepostException(
-              FailureKind.TIMEOUT,
-              "no confirm within "
-                  + environment.confirmTimeout().toMillis()
-                  + " ms for event "
-                  + oldest.messageId),
-          null);
+      timedOut(oldest, now);
     } else if (oldest != null || ledger.holdsNacks()) {
       armTimer();
     }
+  }
+
+  /** Neighbours may be well: the connection is cut only when our own writer hangs in it. */
+  private void timedOut(Outgoing message, long now) {
+    FencepostException cause =
+        new FencepostException(
+            FailureKind.TIMEOUT,
+            "no confirm within "
+                + environment.confirmTimeout().toMillis()
+                + " ms for event "
+                + message.messageId);
+    share.retire();
+    if (wire().writer().hangs(now)) {
+      environment.threads().run(() -> share.connection().kill(cause));
+    }
+    fail(cause, null);
   }
 
   /** A blocked broker owes nothing; its clock starts again when it is unblocked. */

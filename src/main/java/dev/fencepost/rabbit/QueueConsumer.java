@@ -200,8 +200,7 @@ final class QueueConsumer implements Deliveries.Subscription {
       // Intake was stopped, or the connection lost, while the broker answered.
       environment
           .threads()
-          .blocking()
-          .execute(
+          .run(
               () -> {
                 opened.abort();
                 opened.share().release();

@@ -68,6 +68,11 @@ final class SharedConnections {
       return Future.failedFuture(cause);
     }
 
+    /** Gives the connection to no further channel: it has become doubtful. */
+    void retire() {
+      submit(() -> slot.retired = true);
+    }
+
     void release() {
       if (released.compareAndSet(false, true)) {
         submit(() -> give(slot));
@@ -79,10 +84,15 @@ final class SharedConnections {
     private final BrokerConnection connection;
     private final boolean alone;
     private int channels;
+    private boolean retired;
 
     private Slot(BrokerConnection connection, boolean alone) {
       this.connection = connection;
       this.alone = alone;
+    }
+
+    private boolean takes(int limit) {
+      return !alone && !retired && channels < limit;
     }
   }
 
@@ -129,7 +139,7 @@ final class SharedConnections {
     }
     slots.removeIf(slot -> !slot.connection.isOpen());
     for (Slot slot : slots) {
-      if (!alone && !slot.alone && slot.channels < channelsEach) {
+      if (!alone && slot.takes(channelsEach)) {
         slot.channels++;
         return slot;
       }
@@ -169,7 +179,7 @@ final class SharedConnections {
     if (slot.channels == 0) {
       slots.remove(slot);
       connected = !slots.isEmpty();
-      threads.blocking().execute(slot.connection::close);
+      threads.run(slot.connection::close);
     }
   }
 
