@@ -17,6 +17,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * The consumer of one queue for life, confined to one context. It registers, is lost, waits and
@@ -28,8 +29,7 @@ import org.slf4j.LoggerFactory;
 final class QueueConsumer implements Deliveries.Subscription {
 
   private static final Logger LOG = LoggerFactory.getLogger(QueueConsumer.class);
-  private static final Backoff BACKOFF =
-      new Backoff(Duration.ofMillis(200), Duration.ofSeconds(10));
+  private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(5));
 
   /** A registration that lasted this long was no failure: the next wait is a short one. */
   private static final long STEADY_NANOS = Duration.ofSeconds(10).toNanos();
@@ -73,6 +73,7 @@ final class QueueConsumer implements Deliveries.Subscription {
   private long epoch;
   private @Nullable Registration registration;
   private int failures;
+  private String lastSaid = "";
   private long retryTimer = -1;
 
   QueueConsumer(Environment environment, QueueConfig config, Deliveries.Listener listener) {
@@ -214,6 +215,12 @@ final class QueueConsumer implements Deliveries.Subscription {
             settled -> thread.execute(() -> opened.acknowledge(settled)));
     registration = new Registration(opened, System.nanoTime(), acks);
     state = State.CONSUMING;
+    LOG.info(
+        "queue {}: consuming '{}' at {}",
+        config.name(),
+        config.queue(),
+        opened.share().connection().uri().endpoint());
+    lastSaid = "";
     first.tryComplete(this);
     listener.consuming(epoch);
   }
@@ -238,11 +245,11 @@ final class QueueConsumer implements Deliveries.Subscription {
     if (state != State.STOPPED) {
       state = State.WAITING;
       long wait = BACKOFF.millis(failures, ThreadLocalRandom.current());
-      LOG.warn(
-          "queue {}: not consuming, next try in {} ms: {}",
-          config.name(),
-          wait,
-          cause.getMessage());
+      String line = "queue " + config.name() + ": not consuming: " + cause.getMessage();
+      // Said once, not at every try of a long outage.
+      LOG.atLevel(line.equals(lastSaid) ? Level.DEBUG : Level.WARN)
+          .log("{} (next try in {} ms)", line, wait);
+      lastSaid = line;
       retryTimer = environment.vertx().setTimer(wait, id -> retry());
     }
     listener.interrupted(cause);

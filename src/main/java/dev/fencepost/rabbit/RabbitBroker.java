@@ -38,10 +38,17 @@ public final class RabbitBroker {
   /** Consumers for the worker. */
   public RabbitDeliveries deliveries() {
     CopyPublisher copies = new CopyPublisher(vertx, threads, connector);
-    RabbitDeliveries deliveries =
-        new RabbitDeliveries(vertx, threads, connector, new BrokerContract(vertx, config), copies);
-    closing.add(deliveries::close);
+    BrokerContract contract = new BrokerContract(vertx, config);
+    RabbitDeliveries deliveries = new RabbitDeliveries(vertx, threads, connector, contract, copies);
+    closing.add(() -> deliveries.close().eventually(contract::close));
     return deliveries;
+  }
+
+  /** Questions for status and health. */
+  public BrokerAdmin admin() {
+    BrokerAdmin admin = new BrokerAdmin(vertx, threads, connector);
+    closing.add(admin::close);
+    return admin;
   }
 
   /** Closes all that was made here, and the threads. */
