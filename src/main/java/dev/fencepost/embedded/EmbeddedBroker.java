@@ -73,6 +73,7 @@ public final class EmbeddedBroker implements AutoCloseable {
       system.complete(systemConfig);
     }
 
+    @SuppressWarnings("unchecked") // Qpid declares the parameter raw
     int port() {
       Broker<?> broker = system.join().getContainer(Broker.class);
       return broker.getPorts().stream()

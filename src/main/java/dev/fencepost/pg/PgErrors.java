@@ -127,6 +127,7 @@ public final class PgErrors {
         failure);
   }
 
+  @SuppressWarnings("removal") // the client of this version still fails with it
   private static boolean ofClient(Throwable failure) {
     return failure instanceof IOException
         || failure instanceof VertxException

@@ -12,7 +12,7 @@ record Backoff(Duration base, Duration max) {
    */
   long millis(int failures, RandomGenerator random) {
     double full =
-        Math.min(max.toMillis(), base.toMillis() * Math.pow(2, Math.max(0, failures - 1)));
+        Math.min((double) max.toMillis(), base.toMillis() * Math.pow(2, Math.max(0, failures - 1)));
     return Math.max(1, Math.round(full * (0.5 + random.nextDouble() / 2)));
   }
 }

@@ -119,6 +119,7 @@ final class BrokerConnector {
     }
 
     @Override
+    @SuppressWarnings("UnsynchronizedOverridesSynchronized") // keeps no state of its own
     protected FrameHandlerFactory createFrameHandlerFactory() {
       SocketFactory sockets =
           uri.tls() ? BrokerTls.context(uri, vertx).getSocketFactory() : SocketFactory.getDefault();
