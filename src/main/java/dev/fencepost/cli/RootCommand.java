@@ -31,7 +31,12 @@ import picocli.CommandLine.Spec;
       "  fencepost migrate -c conf/fencepost.yaml",
       "  fencepost run -c conf/fencepost.yaml"
     },
-    subcommands = {MigrateCommand.class, CheckConfigCommand.class, GenerateCompletion.class})
+    subcommands = {
+      RunCommand.class,
+      MigrateCommand.class,
+      CheckConfigCommand.class,
+      GenerateCompletion.class
+    })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class RootCommand implements Callable<Integer> {
 

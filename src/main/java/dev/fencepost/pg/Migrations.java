@@ -64,6 +64,9 @@ public final class Migrations {
                 result.migrations.stream()
                     .map(m -> m.version.isEmpty() ? m.description : m.version)
                     .toList();
+            SchemaLayout layout = layout();
+            layout.apply(lock);
+            layout.check(lock);
             return new Applied(versions, String.valueOf(current(flyway(lock).info())));
           }
         });
@@ -158,6 +161,15 @@ public final class Migrations {
               + current.getVersion()
               + ", older than this program needs");
     }
+    layout().check(connection);
+  }
+
+  private SchemaLayout layout() {
+    return new SchemaLayout(config, slotSeconds());
+  }
+
+  private long slotSeconds() {
+    return Math.max(1, config.relay().retention().toSeconds() / RETENTION_SLOTS);
   }
 
   private static FencepostException missing(String what) {
@@ -170,11 +182,10 @@ public final class Migrations {
   }
 
   private Map<String, String> placeholders() {
-    long slotSeconds = Math.max(1, config.relay().retention().toSeconds() / RETENTION_SLOTS);
     return Map.of(
         "schema", schema(),
         "lanes", Integer.toString(config.relay().lanes()),
-        "slotSeconds", Long.toString(slotSeconds));
+        "slotSeconds", Long.toString(slotSeconds()));
   }
 
   /** Each needs connections of its own beside the one given, which names the host. */

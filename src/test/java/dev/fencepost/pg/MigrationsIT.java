@@ -85,6 +85,35 @@ class MigrationsIT {
   }
 
   @Test
+  void lanesAndRetentionMustBeThoseOfTheSchema() throws Exception {
+    Await.result(migrations("fencepost").migrate());
+    Migrations otherLanes = new Migrations(vertx, config(uri, "fencepost", 8, Duration.ofHours(1)));
+    assertThat(failureOf(otherLanes.check()))
+        .hasMessageContaining("relay.lanes is 8, but the schema was laid with 4")
+        .extracting(FencepostException::kind)
+        .isEqualTo(FailureKind.SCHEMA_MISMATCH);
+    Migrations longer = new Migrations(vertx, config(uri, "fencepost", 4, Duration.ofHours(12)));
+    assertThat(failureOf(longer.check()))
+        .hasMessageContaining("relay.retention")
+        .hasMessageContaining("fencepost migrate -c FILE");
+    Await.result(longer.migrate());
+    Await.result(longer.check());
+    assertThat(failureOf(migrations("fencepost").check()).kind())
+        .isEqualTo(FailureKind.SCHEMA_MISMATCH);
+    try (Connection connection = PostgresServer.connect(uri);
+        ResultSet rows =
+            connection
+                .createStatement()
+                .executeQuery(
+                    "with written as (insert into fencepost.outbox (type, payload) values ('t', '')"
+                        + " returning slot, created_at) select slot ="
+                        + " (extract(epoch from created_at)::bigint / 7200) % 8 from written")) {
+      assertThat(rows.next()).isTrue();
+      assertThat(rows.getBoolean(1)).isTrue();
+    }
+  }
+
+  @Test
   void anApplicationRoleCanPublishAndNothingElse() throws Exception {
     Await.result(migrations("fencepost").migrate());
     String role = "app_" + uri.substring(uri.lastIndexOf('/') + 1);
@@ -141,19 +170,23 @@ class MigrationsIT {
     return new Migrations(vertx, config(uri, schema));
   }
 
-  /** Of the rest only lanes and retention matter here. */
   private static FencepostConfig config(String uri, String schema) {
+    return config(uri, schema, 4, Duration.ofHours(1));
+  }
+
+  /** Of the rest only lanes and retention matter here. */
+  private static FencepostConfig config(String uri, String schema, int lanes, Duration retention) {
     Duration second = Duration.ofSeconds(1);
     return new FencepostConfig(
         new FencepostConfig.Database(List.of(uri), schema, 2),
         new FencepostConfig.Broker(List.of("amqp://localhost"), null, second),
         new FencepostConfig.Relay(
             true,
-            4,
+            lanes,
             FencepostConfig.Relay.Ordering.KEY,
             new FencepostConfig.Relay.Paging(10, 10, 1000, second, second),
             new FencepostConfig.LeaseTimes(second, second),
-            Duration.ofHours(1),
+            retention,
             new FencepostConfig.Relay.Limits(1000, second, second, second, 10)),
         new FencepostConfig.Worker(true, 1, second, second, second, second),
         Map.of(),

@@ -1,0 +1,75 @@
+package dev.fencepost.boot;
+
+import dev.fencepost.api.ActivityHandler;
+import dev.fencepost.api.BlockingActivityHandler;
+import dev.fencepost.api.EffectHandler;
+import dev.fencepost.api.Fencepost;
+import dev.fencepost.config.ConfigLoader;
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.worker.BoundHandler;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** Fencepost in somebody else's Vert.x application. */
+public final class EmbeddedFencepost implements Fencepost {
+
+  private final Vertx vertx;
+  private final FencepostConfig config;
+  private final CodeHandlers handlers = new CodeHandlers();
+  private @Nullable Service service;
+
+  EmbeddedFencepost(Vertx vertx, FencepostConfig config) {
+    this.vertx = vertx;
+    this.config = config;
+  }
+
+  @Override
+  public Fencepost handler(String consumer, String type, ActivityHandler handler) {
+    handlers.register(consumer, type, new BoundHandler.Async(handler));
+    return this;
+  }
+
+  @Override
+  public Fencepost blockingHandler(String consumer, String type, BlockingActivityHandler handler) {
+    handlers.register(consumer, type, new BoundHandler.Blocking(handler));
+    return this;
+  }
+
+  @Override
+  public Fencepost effectHandler(String consumer, String type, EffectHandler handler) {
+    handlers.register(consumer, type, new BoundHandler.Effect(handler));
+    return this;
+  }
+
+  @Override
+  public Future<Void> start() {
+    if (service != null) {
+      return Future.failedFuture(new IllegalStateException("has been started before"));
+    }
+    Service made =
+        new Service(
+            vertx, config, Parts.of(config), new Service.Wiring(handlers, Telemetry.of(config)));
+    service = made;
+    return made.start().recover(failure -> made.stop().compose(v -> Future.failedFuture(failure)));
+  }
+
+  @Override
+  public Future<Void> stop() {
+    return service == null ? Future.succeededFuture() : service.stop();
+  }
+
+  /** Made by {@link java.util.ServiceLoader}. */
+  public static final class Factory implements Fencepost.Factory {
+    @Override
+    public Fencepost create(Vertx vertx, Path configuration) {
+      return new EmbeddedFencepost(vertx, ConfigLoader.load(configuration, System.getenv()));
+    }
+
+    @Override
+    public Fencepost create(Vertx vertx, String yaml) {
+      return new EmbeddedFencepost(vertx, ConfigLoader.parse(yaml, System.getenv()));
+    }
+  }
+}

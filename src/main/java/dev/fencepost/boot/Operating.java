@@ -1,0 +1,43 @@
+package dev.fencepost.boot;
+
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.operations.ActivityQuery;
+import dev.fencepost.operations.DeadLetterChanges;
+import dev.fencepost.operations.DeadLetterDesk;
+import dev.fencepost.operations.Operations;
+import dev.fencepost.operations.OutboxDesk;
+import dev.fencepost.operations.Pacing;
+import dev.fencepost.operations.ParkedRequests;
+import dev.fencepost.operations.ReplayStore;
+import dev.fencepost.operations.ReviewDesk;
+import dev.fencepost.operations.ReviewStore;
+import dev.fencepost.operations.StatusQuery;
+import dev.fencepost.pg.PgDatabase;
+import dev.fencepost.pg.PgDeadLetterStore;
+import dev.fencepost.pg.PgHistoryStore;
+import dev.fencepost.pg.PgParkedStore;
+import dev.fencepost.pg.PgStatusStore;
+import io.vertx.core.Vertx;
+
+/** Puts the use cases of operators over the stores. */
+final class Operating {
+
+  private Operating() {}
+
+  static Operations on(Vertx vertx, PgDatabase database, FencepostConfig config) {
+    Pacing pacing = time -> vertx.timer(Math.max(1, time.toMillis())).mapEmpty();
+    PgHistoryStore history = new PgHistoryStore(database);
+    return new Operations(
+        new StatusQuery(new PgStatusStore(database), config.queues().keySet()),
+        new ActivityQuery(history),
+        new ReviewDesk(history, Missing.port(ReviewStore.class)),
+        new DeadLetterDesk(
+            new PgDeadLetterStore(database), Missing.port(DeadLetterChanges.class), pacing),
+        new OutboxDesk(
+            new OutboxDesk.Stores(
+                new PgParkedStore(database),
+                Missing.port(ParkedRequests.class),
+                Missing.port(ReplayStore.class)),
+            pacing));
+  }
+}

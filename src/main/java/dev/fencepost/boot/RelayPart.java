@@ -1,0 +1,46 @@
+package dev.fencepost.boot;
+
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.pg.PgDatabase;
+import dev.fencepost.pg.PgLaneStore;
+import dev.fencepost.pg.PgOutboxStore;
+import dev.fencepost.rabbit.RabbitBroker;
+import dev.fencepost.relay.RelayEvents;
+import dev.fencepost.relay.RelayPorts;
+import dev.fencepost.relay.RelaySettings;
+import dev.fencepost.relay.RelayVerticle;
+import io.vertx.core.Deployable;
+import java.util.Optional;
+
+/** The relay with its ports. */
+final class RelayPart {
+
+  private final RelayVerticle verticle;
+  private final RelayProgress progress;
+
+  RelayPart(
+      String instance,
+      FencepostConfig.Relay config,
+      PgDatabase database,
+      RabbitBroker broker,
+      RelayEvents metrics) {
+    this.progress = new RelayProgress(metrics);
+    this.verticle =
+        new RelayVerticle(
+            new RelaySettings(instance, config),
+            vertx ->
+                new RelayPorts(
+                    new PgOutboxStore(database),
+                    new PgLaneStore(database),
+                    broker.publisher(config.limits()),
+                    progress));
+  }
+
+  Deployable verticle() {
+    return verticle;
+  }
+
+  Optional<String> standstill() {
+    return progress.standstill();
+  }
+}

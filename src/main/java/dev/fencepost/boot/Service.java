@@ -1,0 +1,213 @@
+package dev.fencepost.boot;
+
+import dev.fencepost.admin.AdminParts;
+import dev.fencepost.admin.AdminVerticle;
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.operations.Readiness;
+import dev.fencepost.pg.Migrations;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.net.BindException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running Fencepost: starts what the configuration enables, in order, and stops it in order.
+ *
+ * <p>Start: admin (so that health can say what is missing) → database and schema → broker → relay
+ * and worker. What is out of reach is waited for; what only a person can change ends the start.
+ * Stop: the worker drains and the relay hands its lanes over → admin → connections.
+ */
+public final class Service {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Service.class);
+  private static final String DATABASE = "database";
+  private static final String BROKER = "broker";
+
+  private final Vertx vertx;
+  private final FencepostConfig config;
+  private final Parts parts;
+  private final Standing standing = new Standing();
+  private final Gate gate;
+  private final Resources resources;
+  private final Promise<Void> refused = Promise.promise();
+  private final List<Deployment> deployed = new ArrayList<>();
+  private @Nullable AdminVerticle admin;
+  private @Nullable RelayPart relay;
+  private @Nullable WorkerPart worker;
+  private boolean stopping;
+
+  /** What is not of the configuration. */
+  record Wiring(CodeHandlers handlers, Telemetry telemetry) {}
+
+  /**
+   * Connects to nothing yet.
+   *
+   * @throws FencepostException of kind CONFIGURATION when a registered handler does not fit
+   */
+  Service(Vertx vertx, FencepostConfig config, Parts parts, Wiring wiring) {
+    this.vertx = vertx;
+    this.config = config;
+    this.parts = parts;
+    this.gate = new Gate(vertx, standing);
+    this.resources = new Resources(vertx, config, wiring.handlers(), wiring.telemetry());
+    wiring.handlers().check(config);
+  }
+
+  private record Deployment(String part, String id) {}
+
+  /**
+   * Starts everything, waiting for servers as long as it takes.
+   *
+   * @return fails where a person has to change something: configuration, password, rights, schema
+   */
+  public Future<Void> start() {
+    standing.expected("service", "is starting");
+    return startAdmin()
+        .compose(v -> gate.pass(DATABASE, () -> new Migrations(vertx, config).check()))
+        .compose(v -> gate.pass(BROKER, resources::reachBroker))
+        .compose(v -> startParts())
+        .onSuccess(
+            v -> {
+              standing.met("service");
+              LOG.info(
+                  "fencepost {} runs relay={} worker={}",
+                  Version.current(),
+                  parts.relay(),
+                  parts.worker());
+            });
+  }
+
+  /** Fails when the broker refuses what was started; never completes otherwise. */
+  public Future<Void> refused() {
+    return refused.future();
+  }
+
+  /** Where HTTP is served, once started; 0 without it. */
+  public int adminPort() {
+    return admin == null ? 0 : admin.port();
+  }
+
+  /** Why this process is not making progress; empty when it is. */
+  public Readiness readiness() {
+    return this::reasons;
+  }
+
+  /** Stops in order, each step with a deadline. Never fails. */
+  public Future<Void> stop() {
+    if (stopping) {
+      return Future.succeededFuture();
+    }
+    stopping = true;
+    standing.expected("service", "is stopping");
+    gate.close();
+    List<Future<Void>> loops =
+        deployed.stream().filter(d -> !d.part().equals("admin")).map(this::undeploy).toList();
+    return Future.join(loops)
+        .transform(
+            any ->
+                Future.join(
+                    deployed.stream()
+                        .filter(d -> d.part().equals("admin"))
+                        .map(this::undeploy)
+                        .toList()))
+        .transform(any -> Deadlines.within(vertx, Deadlines.CLOSING, resources.close()))
+        .onFailure(failure -> LOG.warn("connections did not close well: {}", failure.toString()))
+        .otherwiseEmpty()
+        .onSuccess(v -> LOG.info("fencepost stopped"));
+  }
+
+  private Future<Void> startAdmin() {
+    if (!parts.admin()) {
+      return Future.succeededFuture();
+    }
+    AdminVerticle made =
+        new AdminVerticle(
+            new AdminParts(
+                config.operation().admin(),
+                resources.operations(),
+                readiness(),
+                resources.adminMetrics()));
+    admin = made;
+    return vertx
+        .deployVerticle(made)
+        .recover(failure -> Future.failedFuture(cannotListen(failure)))
+        .onSuccess(id -> deployed.add(new Deployment("admin", id)))
+        .mapEmpty();
+  }
+
+  private FencepostException cannotListen(Throwable failure) {
+    FencepostConfig.Admin where = config.operation().admin();
+    String address = "admin: cannot listen on " + where.host() + ":" + where.port() + ": ";
+    boolean taken = failure instanceof BindException;
+    return new FencepostException(
+        taken ? FailureKind.CONFIGURATION : FailureKind.INTERNAL,
+        address + failure.getMessage(),
+        failure);
+  }
+
+  private Future<Void> startParts() {
+    if (stopping) {
+      return Future.failedFuture(
+          new FencepostException(FailureKind.INTERNAL, "stopped while starting"));
+    }
+    List<Future<?>> starts = new ArrayList<>();
+    if (parts.relay()) {
+      RelayPart part = resources.relay();
+      relay = part;
+      starts.add(deploy("relay", part.verticle()));
+    }
+    if (parts.worker()) {
+      WorkerPart part = resources.worker();
+      worker = part;
+      part.refused().onFailure(refused::tryFail);
+      starts.add(deploy("worker", part.verticle()));
+    }
+    return Future.all(starts).mapEmpty();
+  }
+
+  private Future<Void> deploy(String part, io.vertx.core.Deployable verticle) {
+    return vertx
+        .deployVerticle(verticle)
+        .onSuccess(id -> deployed.add(new Deployment(part, id)))
+        .mapEmpty();
+  }
+
+  private Future<Void> undeploy(Deployment deployment) {
+    return Deadlines.within(
+            vertx,
+            deployment.part().equals("worker")
+                ? config.worker().shutdownDeadline().plus(Deadlines.SETTLING)
+                : Deadlines.SETTLING,
+            vertx.undeploy(deployment.id()))
+        .onFailure(
+            failure ->
+                LOG.warn("{} did not stop well: {}", deployment.part(), failure.getMessage()))
+        .otherwiseEmpty();
+  }
+
+  private Future<List<Readiness.Reason>> reasons() {
+    List<Readiness.Reason> reasons = new ArrayList<>(standing.reasons());
+    if (relay != null) {
+      relay.standstill().ifPresent(why -> reasons.add(new Readiness.Reason("relay", why)));
+    }
+    if (worker != null) {
+      worker.standstill().ifPresent(why -> reasons.add(new Readiness.Reason("worker", why)));
+    }
+    if (!reasons.isEmpty()) {
+      return Future.succeededFuture(List.copyOf(reasons));
+    }
+    return resources
+        .reachDatabase()
+        .map(v -> List.<Readiness.Reason>of())
+        .otherwise(
+            failure ->
+                List.of(new Readiness.Reason(DATABASE, String.valueOf(failure.getMessage()))));
+  }
+}

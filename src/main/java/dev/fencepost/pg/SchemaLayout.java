@@ -1,0 +1,100 @@
+package dev.fencepost.pg;
+
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/**
+ * The outbox as it was laid: lanes and the seconds of a slot are part of its columns, and the
+ * snapshot cursor is only safe while {@code tx} is evaluated before {@code seq} and the sequence
+ * caches nothing.
+ */
+final class SchemaLayout {
+
+  private static final String READ =
+      """
+      select l.lanes, l.slot_seconds,
+             (select a.attnum from pg_attribute a
+               where a.attrelid = '${schema}.outbox'::regclass and a.attname = 'tx')
+               < (select a.attnum from pg_attribute a
+                   where a.attrelid = '${schema}.outbox'::regclass and a.attname = 'seq'),
+             (select s.seqcache from pg_sequence s
+               where s.seqrelid = '${schema}.outbox_seq'::regclass) = 1
+      from ${schema}.relay_layout l
+      """;
+
+  private static final String SLOT_DEFAULT =
+      "alter table ${schema}.outbox alter column slot set default"
+          + " (((extract(epoch from clock_timestamp())::bigint / ${slotSeconds}) % 8)::smallint)";
+
+  private static final String DIFFERS =
+      "select 1 from ${schema}.relay_layout where slot_seconds <> ${slotSeconds}";
+
+  private final String schema;
+  private final int lanes;
+  private final long slotSeconds;
+
+  SchemaLayout(FencepostConfig config, long slotSeconds) {
+    this.schema = PgDatabase.quote(config.database().schema());
+    this.lanes = config.relay().lanes();
+    this.slotSeconds = slotSeconds;
+  }
+
+  /**
+   * @throws FencepostException of kind SCHEMA_MISMATCH, with the remedy
+   */
+  void check(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(sql(READ))) {
+      if (!row.next() || !row.getBoolean(3) || !row.getBoolean(4)) {
+        throw mismatch(
+            "the outbox was changed by hand: tx must stand before seq, and the sequence must cache"
+                + " nothing");
+      }
+      if (row.getInt(1) != lanes) {
+        throw mismatch(
+            "relay.lanes is "
+                + lanes
+                + ", but the schema was laid with "
+                + row.getInt(1)
+                + ": write relay.lanes: "
+                + row.getInt(1));
+      }
+      if (row.getLong(2) != slotSeconds) {
+        throw mismatch(
+            "relay.retention is not that of the schema (slots of "
+                + slotSeconds
+                + " s against "
+                + row.getLong(2)
+                + " s): run `fencepost migrate -c FILE`");
+      }
+    }
+  }
+
+  /** Makes retention that of the configuration; rows that are there keep the slot they are in. */
+  void apply(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      boolean differs;
+      try (ResultSet rows = statement.executeQuery(sql(DIFFERS))) {
+        differs = rows.next();
+      }
+      if (differs) {
+        // In this order: a crash in between is found, and mended by doing it again.
+        statement.execute(sql(SLOT_DEFAULT));
+        statement.execute(sql("update ${schema}.relay_layout set slot_seconds = ${slotSeconds}"));
+      }
+    }
+  }
+
+  private String sql(String text) {
+    return text.replace("${schema}", schema).replace("${slotSeconds}", Long.toString(slotSeconds));
+  }
+
+  private static FencepostException mismatch(String what) {
+    return new FencepostException(FailureKind.SCHEMA_MISMATCH, what);
+  }
+}
