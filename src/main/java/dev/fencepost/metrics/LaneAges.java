@@ -1,0 +1,77 @@
+package dev.fencepost.metrics;
+
+import dev.fencepost.model.LagCause;
+import io.micrometer.core.instrument.Tags;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** One age for each lane that this process owns, under the cause that holds now. */
+final class LaneAges {
+  private static final String NAME = "fencepost.relay.oldest.unpublished.age";
+  private static final double NANOS = 1e9;
+
+  private final Instruments instruments;
+  private final long staleNanos;
+  private final Map<Integer, Lane> lanes = new ConcurrentHashMap<>();
+
+  LaneAges(Instruments instruments, Duration stale) {
+    this.instruments = instruments;
+    this.staleNanos = stale.toNanos();
+  }
+
+  void told(int lane, Duration oldest, LagCause cause) {
+    lanes.compute(
+        lane,
+        (number, before) -> {
+          Lane now = before;
+          if (before == null || before.cause != cause) {
+            now = new Lane(cause);
+            register(number, before, now);
+          }
+          now.age = oldest.toNanos() / NANOS;
+          now.toldAt = System.nanoTime();
+          return now;
+        });
+  }
+
+  void dropStale() {
+    for (Integer number : lanes.keySet()) {
+      lanes.computeIfPresent(
+          number,
+          (n, lane) -> {
+            if (System.nanoTime() - lane.toldAt < staleNanos) {
+              return lane;
+            }
+            instruments.removeGauge(NAME, tags(n, lane.cause));
+            return null;
+          });
+    }
+  }
+
+  private void register(int number, Lane before, Lane now) {
+    if (before != null) {
+      instruments.removeGauge(NAME, tags(number, before.cause));
+    }
+    instruments.gauge(
+        NAME,
+        "Age of the oldest row that is not published yet, and why it waits",
+        tags(number, now.cause),
+        now,
+        lane -> lane.age);
+  }
+
+  private static Tags tags(int lane, LagCause cause) {
+    return Tags.of("lane", String.valueOf(lane), "cause", cause.wire());
+  }
+
+  private static final class Lane {
+    final LagCause cause;
+    volatile double age;
+    volatile long toldAt;
+
+    Lane(LagCause cause) {
+      this.cause = cause;
+    }
+  }
+}

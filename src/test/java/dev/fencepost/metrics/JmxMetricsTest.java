@@ -1,0 +1,113 @@
+package dev.fencepost.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import javax.management.MBeanServerConnection;
+import javax.management.ObjectName;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXConnectorServer;
+import javax.management.remote.JMXConnectorServerFactory;
+import javax.management.remote.JMXServiceURL;
+import org.junit.jupiter.api.Test;
+
+/** The MBeans, seen by a client that is connected over RMI as a console would be. */
+class JmxMetricsTest {
+  private static final ObjectName OURS = name("metrics:name=fencepost*,*");
+
+  @Test
+  @SuppressWarnings("BanJNDI") // a client of our own server, as a console is
+  void aRemoteClientSeesEveryMetricWithItsValue() throws Exception {
+    FencepostMetrics metrics = new FencepostMetrics(MetricsFixture.config(""));
+    JMXConnectorServer server =
+        JMXConnectorServerFactory.newJMXConnectorServer(
+            new JMXServiceURL("service:jmx:rmi://127.0.0.1"),
+            null,
+            ManagementFactory.getPlatformMBeanServer());
+    server.start();
+    try (JMXConnector connector = JMXConnectorFactory.connect(server.getAddress())) {
+      MetricsFixture.oneOfEach(metrics);
+      MBeanServerConnection client = connector.getMBeanServerConnection();
+
+      assertThat(metricsIn(client))
+          .containsExactlyInAnyOrder(
+              "fencepostRelayPublished",
+              "fencepostRelayRefused",
+              "fencepostRelayConfirm",
+              "fencepostRelayUnconfirmed",
+              "fencepostRelayOldestUnpublishedAge",
+              "fencepostRelayParked",
+              "fencepostRelayLanesOwned",
+              "fencepostWorkerDeliveries",
+              "fencepostWorkerActivities",
+              "fencepostWorkerRun",
+              "fencepostWorkerDeliveryToAck",
+              "fencepostWorkerInFlight",
+              "fencepostWorkerRetries",
+              "fencepostWorkerTakeovers",
+              "fencepostWorkerStalled",
+              "fencepostWorkerLeakedSlots",
+              "fencepostWorkerLeaseLost",
+              "fencepostWorkerRetryBudgetDenied",
+              "fencepostWorkerAmplification",
+              "fencepostWorkerStarts",
+              "fencepostDeadLetters",
+              "fencepostReviewsOpen");
+      assertThat(value(client, "fencepostRelayPublished.lane.3", "meters", "Count")).isEqualTo(10);
+      assertThat(
+              value(
+                  client,
+                  "fencepostWorkerInFlight.queue.mail.type.order.placed",
+                  "gauges",
+                  "Value"))
+          .isEqualTo(9);
+      assertThat(value(client, "fencepostRelayConfirm", "timers", "Count")).isEqualTo(1);
+      assertThat(
+              value(
+                  client,
+                  "fencepostRelayOldestUnpublishedAge.cause.key_parked.lane.3",
+                  "gauges",
+                  "Value"))
+          .isEqualTo(1.5);
+    } finally {
+      metrics.close();
+      server.stop();
+    }
+    assertThat(ManagementFactory.getPlatformMBeanServer().queryNames(OURS, null)).isEmpty();
+  }
+
+  @Test
+  void noneWhenTurnedOff() {
+    try (FencepostMetrics metrics =
+        new FencepostMetrics(MetricsFixture.config("metrics: {jmx: false}"))) {
+      MetricsFixture.oneOfEach(metrics);
+      assertThat(ManagementFactory.getPlatformMBeanServer().queryNames(OURS, null)).isEmpty();
+    }
+  }
+
+  private static TreeSet<String> metricsIn(MBeanServerConnection client) throws Exception {
+    return client.queryNames(OURS, null).stream()
+        .map(bean -> bean.getKeyProperty("name").split("\\.")[0])
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private static double value(
+      MBeanServerConnection client, String bean, String type, String attribute) throws Exception {
+    List<ObjectName> found =
+        List.copyOf(client.queryNames(name("metrics:name=" + bean + ",type=" + type), null));
+    assertThat(found).as(bean).hasSize(1);
+    return ((Number) client.getAttribute(found.get(0), attribute)).doubleValue();
+  }
+
+  private static ObjectName name(String name) {
+    try {
+      return new ObjectName(name);
+    } catch (javax.management.MalformedObjectNameException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
