@@ -36,6 +36,7 @@ final class ChangeRoutes {
       Set.of(
           "id",
           "ids",
+          "all",
           "consumer",
           "type",
           "reason",
@@ -122,7 +123,8 @@ final class ChangeRoutes {
                 in.text("reason"),
                 DeadLetterFilter.Span.of(in.text("since"), in.text("until"), Instant.now()))
             .withSearch(in.text("search"));
-    return new BulkRequest(ids, filter, who(in), new BulkRequest.Pace(dryRun, rate, most));
+    return new BulkRequest(
+        ids, filter, in.flag("all"), who(in), new BulkRequest.Pace(dryRun, rate, most));
   }
 
   private static DeadLetterChanges.@Nullable Who who(JsonInput in) {

@@ -2,7 +2,6 @@ package dev.fencepost.cli;
 
 import dev.fencepost.boot.Version;
 import java.util.concurrent.Callable;
-import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,7 +34,12 @@ import picocli.CommandLine.Spec;
       RunCommand.class,
       MigrateCommand.class,
       CheckConfigCommand.class,
-      GenerateCompletion.class
+      StatusCommand.class,
+      ActivitiesCommand.class,
+      ReviewCommand.class,
+      DeadLettersCommand.class,
+      OutboxCommand.class,
+      CompletionCommand.class
     })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class RootCommand implements Callable<Integer> {

@@ -9,10 +9,15 @@ import org.jspecify.annotations.Nullable;
  * Which dead letters, and how.
  *
  * @param ids when not empty these and nothing else; otherwise the open ones that pass the filter
+ * @param all with neither ids nor filter: every open one is meant, and that was no slip
  * @param who may be null for a dry run only
  */
 public record BulkRequest(
-    List<Long> ids, DeadLetterFilter filter, DeadLetterChanges.@Nullable Who who, Pace pace) {
+    List<Long> ids,
+    DeadLetterFilter filter,
+    boolean all,
+    DeadLetterChanges.@Nullable Who who,
+    Pace pace) {
 
   /**
    * @param ratePerSecond how many to start in a second; 0 for as fast as it goes
@@ -36,6 +41,11 @@ public record BulkRequest(
     ids = ids.stream().distinct().toList();
     if (!ids.isEmpty() && !filter.isOpen()) {
       throw new FencepostException(FailureKind.INVALID_INPUT, "ids: use ids or a filter, not both");
+    }
+    if (ids.isEmpty() && filter.isOpen() && !all && !pace.dryRun()) {
+      throw new FencepostException(
+          FailureKind.INVALID_INPUT,
+          "all: is missing; give ids or a filter, or say that all are meant");
     }
     if (who == null && !pace.dryRun()) {
       throw new FencepostException(

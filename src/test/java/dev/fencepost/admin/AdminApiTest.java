@@ -171,6 +171,7 @@ class AdminApiTest {
       delimiter = '|',
       value = {
         "redrive | {\"consumer\":\"mail\"} | operator: is missing",
+        "redrive | {\"operator\":\"a\"} | all: is missing",
         "redrive | {\"dryrun\":true,\"operator\":\"a\"} | dryrun: is not a field of this request",
         "redrive | {\"reason\":\"bad\",\"operator\":\"a\"} | reason: \"bad\" is not allowed",
         "redrive | {\"ids\":[\"x\"],\"operator\":\"a\"} | ids: \"x\" is not allowed",
@@ -218,7 +219,7 @@ class AdminApiTest {
         id -> {
           throw new FencepostException(FailureKind.DATABASE_UNREACHABLE, "database: refused");
         };
-    JsonObject all = new JsonObject().put("operator", "anna");
+    JsonObject all = new JsonObject().put("operator", "anna").put("all", true);
 
     HttpResponse<Buffer> outage = server.post("/api/v1/dead-letters/redrive", all);
     stores.lanes.add(null);

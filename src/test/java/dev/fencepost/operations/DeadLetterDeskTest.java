@@ -40,6 +40,7 @@ class DeadLetterDeskTest {
                 new BulkRequest(
                     List.of(),
                     DeadLetterFilter.of("mail", null, null, DeadLetterFilter.Span.ALWAYS),
+                    false,
                     ANNA,
                     FAST),
                 progress::add)
@@ -57,7 +58,7 @@ class DeadLetterDeskTest {
   @Test
   void aSecondClickIsANoOp() {
     fill(1);
-    BulkRequest request = new BulkRequest(List.of(1L), any(), ANNA, FAST);
+    BulkRequest request = new BulkRequest(List.of(1L), any(), false, ANNA, FAST);
 
     assertThat(desk.redrive(request, Progress.NONE).result().changed()).isEqualTo(1);
     BulkResult second = desk.redrive(request, Progress.NONE).result();
@@ -75,7 +76,8 @@ class DeadLetterDeskTest {
     stores.onChange = id -> id == 2 ? new Change(2, Outcome.FAILED, "its body is gone") : null;
 
     BulkResult result =
-        desk.redrive(new BulkRequest(List.of(1L, 2L, 3L, 99L), any(), ANNA, FAST), Progress.NONE)
+        desk.redrive(
+                new BulkRequest(List.of(1L, 2L, 3L, 99L), any(), false, ANNA, FAST), Progress.NONE)
             .result();
 
     assertThat(result.ok()).isFalse();
@@ -92,7 +94,11 @@ class DeadLetterDeskTest {
     BulkResult result =
         desk.discard(
                 new BulkRequest(
-                    List.of(), any(), null, new BulkRequest.Pace(true, 0, BulkRequest.Pace.ALL)),
+                    List.of(),
+                    any(),
+                    true,
+                    null,
+                    new BulkRequest.Pace(true, 0, BulkRequest.Pace.ALL)),
                 Progress.NONE)
             .result();
 
@@ -108,7 +114,7 @@ class DeadLetterDeskTest {
     fill(25);
 
     desk.redrive(
-        new BulkRequest(List.of(), any(), ANNA, new BulkRequest.Pace(false, 10, 1000)),
+        new BulkRequest(List.of(), any(), true, ANNA, new BulkRequest.Pace(false, 10, 1000)),
         Progress.NONE);
 
     assertThat(stores.chunks).containsExactly(10, 10, 5);
@@ -121,7 +127,7 @@ class DeadLetterDeskTest {
 
     BulkResult result =
         desk.redrive(
-                new BulkRequest(List.of(), any(), ANNA, new BulkRequest.Pace(false, 0, 110)),
+                new BulkRequest(List.of(), any(), true, ANNA, new BulkRequest.Pace(false, 0, 110)),
                 Progress.NONE)
             .result();
 
@@ -130,7 +136,11 @@ class DeadLetterDeskTest {
     BulkResult byId =
         desk.redrive(
                 new BulkRequest(
-                    List.of(111L, 112L, 113L), any(), ANNA, new BulkRequest.Pace(false, 0, 2)),
+                    List.of(111L, 112L, 113L),
+                    any(),
+                    false,
+                    ANNA,
+                    new BulkRequest.Pace(false, 0, 2)),
                 Progress.NONE)
             .result();
     assertThat(byId.items()).extracting(BulkResult.Item::id).containsExactly(111L, 112L);
@@ -149,7 +159,7 @@ class DeadLetterDeskTest {
         };
 
     BulkResult result =
-        desk.redrive(new BulkRequest(List.of(), any(), ANNA, FAST), Progress.NONE).result();
+        desk.redrive(new BulkRequest(List.of(), any(), true, ANNA, FAST), Progress.NONE).result();
 
     assertThat(result.items()).hasSize(150).allMatch(i -> i.id() <= 150);
   }
@@ -165,7 +175,7 @@ class DeadLetterDeskTest {
           }
           return null;
         };
-    BulkRequest all = new BulkRequest(List.of(), any(), ANNA, FAST);
+    BulkRequest all = new BulkRequest(List.of(), any(), true, ANNA, FAST);
 
     BulkResult result = desk.redrive(all, Progress.NONE).result();
     assertThat(result.items()).hasSize(100);
@@ -177,10 +187,12 @@ class DeadLetterDeskTest {
 
   @Test
   void requestsThatMeanNothingAreRefused() {
-    assertThatThrownBy(() -> new BulkRequest(List.of(1L), any(), null, FAST))
+    assertThatThrownBy(() -> new BulkRequest(List.of(1L), any(), false, null, FAST))
         .hasMessageContaining("operator");
-    assertThatThrownBy(() -> new BulkRequest(List.of(1L), any().withSearch("x"), ANNA, FAST))
+    assertThatThrownBy(() -> new BulkRequest(List.of(1L), any().withSearch("x"), false, ANNA, FAST))
         .hasMessageContaining("not both");
+    assertThatThrownBy(() -> new BulkRequest(List.of(), any(), false, ANNA, FAST))
+        .hasMessageContaining("all: is missing");
     assertThatThrownBy(() -> new BulkRequest.Pace(false, -1, 10)).hasMessageContaining("rate");
     assertThatThrownBy(() -> DeadLetterFilter.Span.of("2025-03-31", "2025-03-30", FakeStores.NOW))
         .hasMessageContaining("until");

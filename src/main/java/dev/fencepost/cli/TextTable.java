@@ -1,0 +1,79 @@
+package dev.fencepost.cli;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Columns in line, numbers to the right, for people; nothing a cell holds can steer the terminal.
+ */
+final class TextTable {
+  private static final int WIDEST = 60;
+
+  private final List<List<String>> rows = new ArrayList<>();
+  private final int columns;
+
+  TextTable(String... heads) {
+    columns = heads.length;
+    rows.add(List.of(heads));
+  }
+
+  /** Null is shown as a dash. */
+  void row(@Nullable Object... cells) {
+    List<String> row = new ArrayList<>();
+    for (Object cell : cells) {
+      row.add(cell == null ? "-" : cut(printable(cell.toString())));
+    }
+    rows.add(row);
+  }
+
+  boolean isEmpty() {
+    return rows.size() == 1;
+  }
+
+  void print(PrintWriter out) {
+    int[] widths = new int[columns];
+    boolean[] right = new boolean[columns];
+    for (int c = 0; c < columns; c++) {
+      right[c] = rows.size() > 1;
+      for (int r = 0; r < rows.size(); r++) {
+        String cell = rows.get(r).get(c);
+        widths[c] = Math.max(widths[c], cell.codePointCount(0, cell.length()));
+        right[c] &= r == 0 || cell.equals("-") || cell.matches("-?[\\d.]+\\+?");
+      }
+    }
+    for (List<String> row : rows) {
+      out.println(line(row, widths, right));
+    }
+  }
+
+  private String line(List<String> row, int[] widths, boolean[] right) {
+    StringBuilder line = new StringBuilder();
+    for (int c = 0; c < columns; c++) {
+      String cell = row.get(c);
+      String pad = " ".repeat(widths[c] - cell.codePointCount(0, cell.length()));
+      line.append(right[c] ? pad + cell : cell + pad).append("  ");
+    }
+    return line.toString().stripTrailing();
+  }
+
+  private static String cut(String text) {
+    return text.codePointCount(0, text.length()) <= WIDEST
+        ? text
+        : text.substring(0, text.offsetByCodePoints(0, WIDEST - 1)) + "…";
+  }
+
+  /** Control characters as dots: a message must not move the cursor or colour the screen. */
+  static String printable(String text) {
+    StringBuilder safe = new StringBuilder(text.length());
+    text.codePoints()
+        .forEach(
+            c -> {
+              boolean steers =
+                  Character.isISOControl(c) || Character.getType(c) == Character.FORMAT;
+              safe.appendCodePoint(steers ? '·' : c);
+            });
+    return safe.toString();
+  }
+}
