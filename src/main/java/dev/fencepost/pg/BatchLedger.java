@@ -1,0 +1,65 @@
+package dev.fencepost.pg;
+
+import dev.fencepost.model.ActivityId;
+import dev.fencepost.worker.Claim;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which claimed groups of this process have no more running rows, so that the sweep need not look
+ * at them. A memory only: what it loses, the sweep finds out.
+ */
+final class BatchLedger {
+  record Batch(String consumer, long number) {}
+
+  private record Start(ActivityId id, long fence) {}
+
+  private final Map<Start, Batch> starts = new ConcurrentHashMap<>();
+  private final Map<Batch, Integer> running = new ConcurrentHashMap<>();
+  private final Queue<Batch> empty = new ConcurrentLinkedQueue<>();
+
+  void started(ActivityId id, long fence, long batch) {
+    Batch of = new Batch(id.consumer(), batch);
+    running.merge(of, 1, Integer::sum);
+    starts.put(new Start(id, fence), of);
+  }
+
+  /** Its row runs no more. */
+  void ended(Claim.Ticket ticket) {
+    Batch batch = forget(ticket);
+    if (batch != null && running.computeIfPresent(batch, BatchLedger::oneLess) == null) {
+      empty.add(batch);
+    }
+  }
+
+  /** Nothing is known of its row; the batch is left to the sweep. */
+  void lost(Claim.Ticket ticket) {
+    Batch batch = forget(ticket);
+    if (batch != null) {
+      running.remove(batch);
+    }
+  }
+
+  private @Nullable Batch forget(Claim.Ticket ticket) {
+    Batch batch = starts.remove(new Start(ticket.id(), ticket.fence()));
+    return batch != null && running.containsKey(batch) ? batch : null;
+  }
+
+  private static @Nullable Integer oneLess(Batch batch, int count) {
+    return count == 1 ? null : count - 1;
+  }
+
+  /** Those that have emptied since it was asked last. */
+  List<Batch> drain() {
+    List<Batch> drained = new ArrayList<>();
+    for (Batch batch = empty.poll(); batch != null; batch = empty.poll()) {
+      drained.add(batch);
+    }
+    return drained;
+  }
+}

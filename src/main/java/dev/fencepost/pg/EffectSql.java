@@ -1,0 +1,98 @@
+package dev.fencepost.pg;
+
+/** Statements of the transactions in which effects run. */
+final class EffectSql {
+  private EffectSql() {}
+
+  /** $1 milliseconds: a dead host must not hold locks for hours. */
+  static final String SETTINGS =
+      """
+      select set_config('synchronous_commit', 'on', true), set_config('lock_timeout', '2s', true),
+        set_config('statement_timeout', $1::text, true),
+        set_config('idle_in_transaction_session_timeout', $1::text, true)
+      """;
+
+  /** For the handlers' statements: what they lock is theirs to wait for. */
+  static final String HANDLERS = "select set_config('lock_timeout', '0', true)";
+
+  /** For the receipts, found by key in a table that may have outgrown its statistics. */
+  static final String RECEIPTS_AHEAD =
+      """
+      select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+        set_config('jit', 'off', true)
+      """;
+
+  /** Rows as they will be once the transaction commits: started, done, with their receipts. */
+  static final String INSERT =
+      """
+      insert into ${schema}.activity (consumer, event_id, type, kind, state, attempts, redeliveries,
+        max_retries, max_attempts, fence, batch, owner, attempt_fence, started_at, ended_at,
+        finished_at, attempt_redelivered, outcome, receipt_outcome, receipt_fence, receipt_at,
+        ordering_key, arrival)
+      select r.consumer, r.event_id, r.type, r.kind, 'completed', 1, r.redelivered::int,
+        r.max_retries, r.max_attempts, 1, %s, $1, 1, now(), now(), now(), r.redelivered,
+        'succeeded', 'succeeded', 1, now(), r.key,
+        case when r.key is not null then nextval('${schema}.activity_arrival') end
+      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
+        $8::bigint[], $9::boolean[])
+        r(consumer, event_id, type, kind, key, max_retries, max_attempts, redelivered)
+      on conflict do nothing
+      returning consumer, event_id
+      """
+          .formatted(ClaimSql.BATCH);
+
+  /** The same for one that was claimed: its row stays locked, which is the fence. */
+  static final String COMPLETE =
+      """
+      update ${schema}.activity set
+        state = 'completed', finished_at = now(), ended_at = now(), outcome = 'succeeded',
+        receipt_outcome = 'succeeded', receipt_fence = coalesce(receipt_fence, fence),
+        receipt_at = coalesce(receipt_at, now()), batch = case when keep then null else batch end
+      where consumer = $2 and event_id = $3 and owner = $1 and fence = $4 and state = 'running'
+        and receipt_outcome is distinct from 'failed_permanent'
+      returning ordering_key
+      """;
+
+  /** Receipts with a body. */
+  static final String BODIES =
+      """
+      update ${schema}.activity a set receipt_body = s.body
+      from unnest($1::text[], $2::text[], $3::text[]) s(consumer, event_id, body)
+      where a.consumer = s.consumer and a.event_id = s.event_id
+      """;
+
+  /** Receipts that say failed: dead after all, with a dead letter each. */
+  static final String FAILED =
+      """
+      with s as (
+        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
+          $7::text[], $8::bytea[])
+          s(consumer, event_id, receipt, exchange, routing_key, headers, properties, body)),
+      found as materialized (
+        select s.receipt, a.*, coalesce(a.body, s.body) as m_body,
+          case when a.body is null then s.exchange else a.exchange end as m_exchange,
+          case when a.body is null then s.routing_key else a.routing_key end as m_routing_key,
+          case when a.body is null then s.headers::jsonb else a.headers end as m_headers,
+          case when a.body is null then s.properties::jsonb else a.properties end as m_properties
+        from s join ${schema}.activity a on a.consumer = s.consumer and a.event_id = s.event_id),
+      died as (
+        insert into ${schema}.dead_letter (consumer, event_id, generation, type, reason, attempts,
+          error_class, error_message, exchange, routing_key, headers, properties, body)
+        select consumer, event_id, generation, type, 'permanent_failure', attempts,
+          'failed_permanent', receipt, m_exchange, m_routing_key, m_headers, m_properties, m_body
+        from found on conflict do nothing)
+      update ${schema}.activity a set state = 'dead', keep = true, batch = null,
+        outcome = 'permanent_failure', error_class = 'failed_permanent', error_message = f.receipt,
+        receipt_outcome = 'failed_permanent', receipt_body = f.receipt
+      from found f where a.consumer = f.consumer and a.event_id = f.event_id
+      """;
+
+  /** The message of a retried effect is not needed once it is done. */
+  static final String FORGET =
+      """
+      update ${schema}.activity set exchange = null, routing_key = null, headers = null,
+        properties = null, body = null
+      where consumer = $1 and event_id = $2 and body is not null
+      """;
+}

@@ -1,0 +1,195 @@
+package dev.fencepost.pg;
+
+import dev.fencepost.api.Receipt;
+import dev.fencepost.model.ActivityId;
+import dev.fencepost.model.Delivery;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.ReceiptOutcome;
+import dev.fencepost.worker.ActivityStore.EffectGroup;
+import dev.fencepost.worker.Claim;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.sqlclient.SqlConnection;
+import io.vertx.sqlclient.Tuple;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Opens the transactions in which effects run with their receipts. */
+final class EffectStore {
+  private static final Duration MARGIN = Duration.ofSeconds(5);
+  private static final Duration WAIT = Duration.ofSeconds(30);
+
+  private final PgDatabase database;
+  private final ActivityClaims claims;
+  private final Settlements settlements;
+  private final BatchLedger batches;
+  private final KeyReleases releases;
+
+  /** What an effect's transaction needs beside its own connection. */
+  record Beside(
+      ActivityClaims claims, Settlements settlements, BatchLedger batches, KeyReleases releases) {}
+
+  /**
+   * @param database its pool is used for effects only
+   */
+  EffectStore(PgDatabase database, Beside beside) {
+    this.database = database;
+    this.claims = beside.claims;
+    this.settlements = beside.settlements;
+    this.batches = beside.batches;
+    this.releases = beside.releases;
+  }
+
+  Future<EffectGroup> fresh(String owner, Duration hardLimit, List<Claim.Request> group) {
+    List<Claim.Request> unique = unique(group);
+    return behind(unique)
+        .compose(
+            behind -> {
+              List<Claim.Request> first = ClaimGroups.pick(unique, behind, false);
+              List<Claim.Request> later = ClaimGroups.pick(unique, behind, true);
+              return (later.isEmpty()
+                      ? Future.succeededFuture(Map.<ActivityId, Claim.Answer>of())
+                      : claims.waiting(owner, later))
+                  .compose(waiting -> insert(owner, hardLimit, new Fresh(group, first, waiting)));
+            });
+  }
+
+  private Future<Set<Integer>> behind(List<Claim.Request> requests) {
+    return requests.stream().allMatch(r -> r.key() == null)
+        ? Future.succeededFuture(Set.of())
+        : database.with(DurableWork.DEADLINE, connection -> claims.behind(connection, requests));
+  }
+
+  private static List<Claim.Request> unique(List<Claim.Request> group) {
+    Set<ActivityId> seen = new HashSet<>();
+    return ClaimGroups.sorted(group).stream().filter(r -> seen.add(r.id())).toList();
+  }
+
+  /**
+   * @param first those that may start; {@code answered} the others
+   */
+  private record Fresh(
+      List<Claim.Request> group,
+      List<Claim.Request> first,
+      Map<ActivityId, Claim.Answer> answered) {}
+
+  private Future<EffectGroup> insert(String owner, Duration hardLimit, Fresh fresh) {
+    return open(
+        hardLimit,
+        effects ->
+            effects
+                .insert(database.sql(EffectSql.INSERT), insertValues(owner, fresh.first))
+                .compose(
+                    inserted -> {
+                      Map<ActivityId, Claim.Answer> known = new HashMap<>(fresh.answered);
+                      for (Claim.Request request : fresh.first) {
+                        if (inserted.contains(request.id())) {
+                          known.put(request.id(), new Claim.Started(ClaimGroups.first(request)));
+                        }
+                      }
+                      return claims
+                          .existing(owner, ClaimGroups.unanswered(fresh.first, known))
+                          .map(
+                              existing -> {
+                                known.putAll(existing);
+                                return effects.answered(
+                                    answers(owner, fresh.group, known), fresh.group);
+                              });
+                    }));
+  }
+
+  private static List<Claim.Answer> answers(
+      String owner, List<Claim.Request> group, Map<ActivityId, Claim.Answer> known) {
+    if (group.stream().anyMatch(r -> !known.containsKey(ClaimGroups.storable(r.id())))) {
+      throw new FencepostException(
+          FailureKind.DATABASE_CONFLICT, "rows of a group of effects came and went");
+    }
+    return ClaimGroups.inOrder(owner, group, known);
+  }
+
+  private static Tuple insertValues(String owner, List<Claim.Request> requests) {
+    return new Columns<>(requests)
+        .value(owner)
+        .names(r -> r.id().consumer())
+        .names(r -> r.id().eventId())
+        .names(r -> r.work().type())
+        .names(r -> r.work().kind().wire())
+        .names(Claim.Request::key)
+        .longs(r -> r.work().maxRetries())
+        .longs(r -> r.work().maxAttempts())
+        .booleans(Claim.Request::redelivered)
+        .tuple();
+  }
+
+  Future<EffectGroup> claimed(
+      String owner, Duration hardLimit, Claim.Ticket ticket, Delivery.@Nullable Envelope envelope) {
+    ActivityId id = ClaimGroups.storable(ticket.id());
+    Tuple values = Tuple.of(owner, id.consumer(), id.eventId(), ticket.fence());
+    Claim.Request request =
+        envelope == null ? null : new Claim.Request(id, ticket.work(), null, false, envelope);
+    return open(
+            hardLimit,
+            effects ->
+                effects
+                    .complete(database.sql(EffectSql.COMPLETE), values)
+                    .map(
+                        key ->
+                            effects.claimed(
+                                ticket, request, () -> committed(ticket, id, key.orElse(null)))))
+        .recover(failure -> lost(owner, ticket, failure));
+  }
+
+  private Future<Void> committed(Claim.Ticket ticket, ActivityId id, @Nullable String key) {
+    batches.ended(ticket);
+    KeyReleases.Keys ended = new KeyReleases.Keys();
+    ended.ended(id, key);
+    return releases.after(true, ended).mapEmpty();
+  }
+
+  private Future<EffectGroup> lost(String owner, Claim.Ticket ticket, Throwable failure) {
+    if (!FencepostException.is(failure, FailureKind.LEASE_LOST)) {
+      return Future.failedFuture(failure);
+    }
+    batches.lost(ticket);
+    Receipt none = new Receipt(ReceiptOutcome.SUCCEEDED, "not begun");
+    return database
+        .with(
+            DurableWork.DEADLINE,
+            connection ->
+                settlements.missed(connection, owner, List.of(Settlements.ofReceipt(ticket, none))))
+        .compose(v -> Future.failedFuture(failure));
+  }
+
+  /** The connection is kept until the group has ended, or its deadline has. */
+  private Future<EffectGroup> open(
+      Duration hardLimit, Function<OpenEffects, Future<EffectGroup>> begin) {
+    Promise<EffectGroup> opened = Promise.promise();
+    Duration limit = hardLimit.plus(MARGIN);
+    database
+        .with(
+            limit.plus(limit).plus(WAIT),
+            connection -> {
+              OpenEffects effects = new OpenEffects(database, connection, limit);
+              return hold(effects, begin.apply(effects), opened, connection);
+            })
+        .onFailure(opened::tryFail);
+    return opened.future();
+  }
+
+  private static Future<Void> hold(
+      OpenEffects effects,
+      Future<EffectGroup> begun,
+      Promise<EffectGroup> opened,
+      SqlConnection connection) {
+    return begun
+        .recover(failure -> effects.rollback().transform(v -> Future.failedFuture(failure)))
+        .compose(group -> opened.tryComplete(group) ? effects.ended() : effects.abandon());
+  }
+}

@@ -1,0 +1,224 @@
+package dev.fencepost.pg;
+
+import dev.fencepost.api.Receipt;
+import dev.fencepost.model.ActivityId;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.ReceiptOutcome;
+import dev.fencepost.worker.ActivityStore.EffectGroup;
+import dev.fencepost.worker.Claim;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.pgclient.PgConnection;
+import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.RowSet;
+import io.vertx.sqlclient.SqlConnection;
+import io.vertx.sqlclient.Transaction;
+import io.vertx.sqlclient.Tuple;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A transaction of effects: open → committed, rolled back or abandoned; then its connection goes.
+ */
+final class OpenEffects implements EffectGroup {
+  private final PgDatabase database;
+  private final SqlConnection connection;
+  private final Promise<Void> ended = Promise.promise();
+  private final Future<Transaction> transaction;
+  private final Future<?> settings;
+  private List<Claim.Answer> answers = List.of();
+  private List<Started> started = List.of();
+  private Supplier<Future<Void>> afterCommit = Future::succeededFuture;
+
+  private record Started(ActivityId id, Claim.@Nullable Request request, boolean hasMessage) {}
+
+  /** Sends the begin and its settings; what follows is sent behind them without waiting. */
+  OpenEffects(PgDatabase database, SqlConnection connection, Duration limit) {
+    this.database = database;
+    this.connection = connection;
+    this.transaction = connection.begin();
+    this.settings =
+        connection
+            .preparedQuery(EffectSql.SETTINGS)
+            .execute(Tuple.of(Long.toString(limit.toMillis())));
+  }
+
+  /** The ids of the rows that were inserted. */
+  Future<Set<ActivityId>> insert(String statement, Tuple values) {
+    return first(statement, values)
+        .map(
+            rows -> {
+              Set<ActivityId> ids = new HashSet<>();
+              rows.forEach(row -> ids.add(ActivityRows.id(row)));
+              return ids;
+            });
+  }
+
+  /** The ordering key of the row that was completed; fails with LEASE_LOST when there is none. */
+  Future<Optional<String>> complete(String statement, Tuple values) {
+    return first(statement, values)
+        .map(
+            rows -> {
+              for (Row row : rows) {
+                return Optional.ofNullable(row.getString("ordering_key"));
+              }
+              throw new FencepostException(
+                  FailureKind.LEASE_LOST, "another owner has taken over " + values.getString(2));
+            });
+  }
+
+  private Future<RowSet<Row>> first(String statement, Tuple values) {
+    Future<RowSet<Row>> rows = connection.preparedQuery(statement).execute(values);
+    Future<?> handlers = connection.preparedQuery(EffectSql.HANDLERS).execute();
+    return transaction
+        .compose(begun -> settings)
+        .compose(set -> rows)
+        .compose(done -> handlers.map(done));
+  }
+
+  EffectGroup answered(List<Claim.Answer> all, List<Claim.Request> group) {
+    answers = List.copyOf(all);
+    List<Started> running = new ArrayList<>();
+    for (int i = 0; i < answers.size(); i++) {
+      if (answers.get(i) instanceof Claim.Started s) {
+        running.add(new Started(s.ticket().id(), group.get(i), false));
+      }
+    }
+    started = running;
+    return this;
+  }
+
+  EffectGroup claimed(
+      Claim.Ticket ticket, Claim.@Nullable Request request, Supplier<Future<Void>> committed) {
+    answers = List.of(new Claim.Started(ticket));
+    started = List.of(new Started(ClaimGroups.storable(ticket.id()), request, true));
+    afterCommit = committed;
+    return this;
+  }
+
+  @Override
+  public List<Claim.Answer> answers() {
+    return answers;
+  }
+
+  @Override
+  public SqlConnection connection() {
+    return connection;
+  }
+
+  Future<Void> ended() {
+    return ended.future();
+  }
+
+  @Override
+  public Future<Void> commit(List<Receipt> receipts) {
+    return receipts(receipts)
+        .compose(stored -> transaction)
+        .compose(Transaction::commit)
+        .recover(failure -> rolledBack().transform(v -> Future.failedFuture(failure)))
+        .transform(
+            done -> {
+              ended.tryComplete();
+              return done.succeeded()
+                  ? afterCommit.get()
+                  : Future.failedFuture(PgErrors.translate(done.cause()));
+            });
+  }
+
+  private Future<Void> receipts(List<Receipt> receipts) {
+    List<Integer> bodies = new ArrayList<>();
+    List<Integer> failed = new ArrayList<>();
+    List<Integer> kept = new ArrayList<>();
+    for (int i = 0; i < started.size(); i++) {
+      Receipt receipt = receipts.get(i);
+      if (receipt.outcome() == ReceiptOutcome.FAILED_PERMANENT) {
+        failed.add(i);
+      } else if (receipt.body() != null) {
+        bodies.add(i);
+      }
+      if (started.get(i).hasMessage()) {
+        kept.add(i);
+      }
+    }
+    if (bodies.isEmpty() && failed.isEmpty() && kept.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    return connection
+        .preparedQuery(EffectSql.RECEIPTS_AHEAD)
+        .execute()
+        .compose(set -> bodies.isEmpty() ? nothing() : store(bodies, receipts))
+        .compose(done -> failed.isEmpty() ? nothing() : fail(failed, receipts))
+        .compose(done -> kept.isEmpty() ? nothing() : forget(kept))
+        .mapEmpty();
+  }
+
+  private static Future<RowSet<Row>> nothing() {
+    return Future.succeededFuture();
+  }
+
+  private Columns<Integer> ids(List<Integer> indexes, List<Receipt> receipts) {
+    return new Columns<>(indexes)
+        .names(i -> started.get(i).id().consumer())
+        .names(i -> started.get(i).id().eventId())
+        .receipts(i -> receipts.get(i).body());
+  }
+
+  private Future<RowSet<Row>> store(List<Integer> indexes, List<Receipt> receipts) {
+    return connection
+        .preparedQuery(database.sql(EffectSql.BODIES))
+        .execute(ids(indexes, receipts).tuple());
+  }
+
+  private Future<RowSet<Row>> fail(List<Integer> indexes, List<Receipt> receipts) {
+    Tuple values = ids(indexes, receipts).tuple();
+    StoredMessage.columns(
+        values,
+        indexes,
+        i -> {
+          Claim.Request request = started.get(i).request();
+          return request == null ? null : request.envelope();
+        });
+    return connection.preparedQuery(database.sql(EffectSql.FAILED)).execute(values);
+  }
+
+  private Future<RowSet<Row>> forget(List<Integer> indexes) {
+    ActivityId id = started.get(indexes.get(0)).id();
+    return connection
+        .preparedQuery(database.sql(EffectSql.FORGET))
+        .execute(Tuple.of(id.consumer(), id.eventId()));
+  }
+
+  @Override
+  public Future<Void> rollback() {
+    return rolledBack()
+        .transform(
+            done -> {
+              ended.tryComplete();
+              return Future.succeededFuture();
+            });
+  }
+
+  private Future<Void> rolledBack() {
+    return transaction.compose(Transaction::rollback);
+  }
+
+  /** Ends with a timeout, after which the connection is closed and not given back. */
+  @Override
+  public Future<Void> abandon() {
+    return PgConnection.cast(connection)
+        .cancelRequest()
+        .transform(
+            asked -> {
+              ended.tryFail(new TimeoutException("an effect did not come back"));
+              return Future.succeededFuture();
+            });
+  }
+}

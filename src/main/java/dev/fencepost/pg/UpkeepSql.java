@@ -1,0 +1,112 @@
+package dev.fencepost.pg;
+
+/** Statements beside the way of an event: poison, unknown types, counts, retention. */
+final class UpkeepSql {
+  private UpkeepSql() {}
+
+  static final String POISON =
+      """
+      with stored as (
+        insert into ${schema}.activity (consumer, event_id, type, state, keep, finished_at,
+          error_class, error_message)
+        values ($1, $2, $3, 'dead', true, now(), $4, $5)
+        on conflict do nothing returning consumer, event_id, generation)
+      insert into ${schema}.dead_letter (consumer, event_id, generation, type, reason, attempts,
+        error_class, error_message, error_cause, exchange, routing_key, headers, properties, body)
+      select consumer, event_id, generation, $3, 'poison_message', 1, $4, $5, $6, $7, $8, $9::jsonb,
+        $10::jsonb, $11
+      from stored on conflict do nothing
+      """;
+
+  /** Unresolved rows of types that are known now are due. */
+  static final String RESOLVE =
+      """
+      update ${schema}.activity a set state = 'retry_scheduled', next_attempt_at = now()
+      from (
+        select consumer, event_id from ${schema}.activity
+        where consumer = $1 and waits = 'unresolved' and type = any($2)
+        order by first_seen_at limit $3 for update skip locked) u
+      where a.consumer = u.consumer and a.event_id = u.event_id and a.state = 'unresolved'
+      returning a.event_id
+      """;
+
+  /** Those that nobody has known for too long are poison. */
+  static final String GIVE_UP =
+      """
+      with old as materialized (
+        select * from ${schema}.activity
+        where consumer = $1 and waits = 'unresolved' and type <> all($2)
+          and first_seen_at < now() - $4::bigint * interval '1 millisecond'
+        order by first_seen_at limit $3 for update skip locked),
+      dead as (
+        update ${schema}.activity a set state = 'dead', keep = true, finished_at = now(),
+          exchange = null, routing_key = null, headers = null, properties = null, body = null
+        from old o where a.consumer = o.consumer and a.event_id = o.event_id
+        returning a.consumer, a.event_id, a.ordering_key),
+      died as (
+        insert into ${schema}.dead_letter (consumer, event_id, generation, type, reason, attempts,
+          error_class, error_message, exchange, routing_key, headers, properties, body)
+        select consumer, event_id, generation, type, 'poison_message', 1, 'unknown_type',
+          'no worker knows the type ' || coalesce(type, ''), exchange, routing_key, headers,
+          properties, body
+        from old on conflict do nothing)
+      select consumer, event_id, ordering_key from dead
+      """;
+
+  static final String AUDIT =
+      """
+      insert into ${schema}.audit (actor, action, consumer, event_id, generation, fence, evidence,
+        detail)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)
+      """;
+
+  /** Adds to the current second and gives the sums of the window ($5 seconds). */
+  static final String COUNT_STARTS =
+      """
+      with now_second as (select floor(extract(epoch from clock_timestamp()))::bigint as second),
+      added as (
+        insert into ${schema}.start_window (consumer, type, second, first_starts, retries)
+        select $1, $2, second, $3, $4 from now_second
+        on conflict (consumer, type, second) do update set
+          first_starts = start_window.first_starts + excluded.first_starts,
+          retries = start_window.retries + excluded.retries
+        returning second, first_starts, retries),
+      forgotten as (
+        delete from ${schema}.start_window w using now_second n
+        where w.consumer = $1 and w.type = $2 and w.second < n.second - 60)
+      select (a.first_starts + coalesce(sum(w.first_starts), 0))::bigint as first_starts,
+        (a.retries + coalesce(sum(w.retries), 0))::bigint as retries
+      from added a left join ${schema}.start_window w on w.consumer = $1 and w.type = $2
+        and w.second > a.second - $5 and w.second < a.second
+      group by a.first_starts, a.retries
+      """;
+
+  static final String OPEN_REVIEWS =
+      """
+      select coalesce(sum(1), 0)::bigint as open from (
+        select 1 from ${schema}.activity where consumer = $1 and waits = 'manual_review'
+        limit 10000) r
+      """;
+
+  /** Plainly completed work, oldest claims first. */
+  static final String PURGE =
+      """
+      with old as materialized (
+        select consumer, event_id from ${schema}.activity
+        where consumer = $1
+          and batch < (extract(epoch from now()) * 1000000)::bigint - $2::bigint * 1000
+          and state = 'completed' and not keep and kind is distinct from 'irreversible'
+          and finished_at < now() - $2::bigint * interval '1 millisecond'
+        order by batch limit $3 for update skip locked),
+      attempts as (
+        delete from ${schema}.attempt t using old o
+        where t.consumer = o.consumer and t.event_id = o.event_id),
+      receipts as (
+        delete from ${schema}.receipt t using old o
+        where t.consumer = o.consumer and t.event_id = o.event_id),
+      gone as (
+        delete from ${schema}.activity a using old o
+        where a.consumer = o.consumer and a.event_id = o.event_id returning 1)
+      select coalesce(sum(1), 0)::bigint as purged from gone
+      """;
+}

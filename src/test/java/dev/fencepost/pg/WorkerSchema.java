@@ -1,0 +1,82 @@
+package dev.fencepost.pg;
+
+import dev.fencepost.config.ConfigLoader;
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.testing.Await;
+import dev.fencepost.testing.PostgresServer;
+import dev.fencepost.testing.TestServers;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** A fresh database with the whole schema, and the stores on it. */
+final class WorkerSchema implements AutoCloseable {
+  private final String uri;
+  private final Vertx vertx = Vertx.vertx();
+  private final PgDatabase database;
+  private final PgDatabase effects;
+  private final PgActivityStore store;
+
+  private WorkerSchema(String uri) {
+    this.uri = uri;
+    FencepostConfig config =
+        ConfigLoader.parse("database: {uris: [\"" + uri + "\"], pool-size: 4}", Map.of());
+    Await.result(new Migrations(vertx, config).migrate());
+    database = PgDatabase.open(vertx, config.database(), "test");
+    effects = PgDatabase.open(vertx, config.database(), "test-effects");
+    store = new PgActivityStore(database, effects);
+  }
+
+  static WorkerSchema open() {
+    return new WorkerSchema(TestServers.postgres().newDatabase());
+  }
+
+  String uri() {
+    return uri;
+  }
+
+  PgDatabase database() {
+    return database;
+  }
+
+  PgActivityStore store() {
+    return store;
+  }
+
+  /** Moves everything of a consumer into the past. */
+  void elapse(String consumer, Duration time) {
+    String past = " - interval '" + time.toMillis() + " milliseconds'";
+    long micros = time.toMillis() * 1000;
+    StringBuilder set = new StringBuilder("batch = batch - " + micros);
+    for (String column :
+        List.of(
+            "lease_until",
+            "next_attempt_at",
+            "first_seen_at",
+            "finished_at",
+            "started_at",
+            "ended_at",
+            "receipt_at",
+            "progress_at")) {
+      set.append(", ").append(column).append(" = ").append(column).append(past);
+    }
+    String of = " where consumer = '" + consumer + "'";
+    PostgresServer.execute(
+        uri,
+        "update fencepost.activity set " + set + of,
+        "update fencepost.claim_batch set batch = batch - "
+            + micros
+            + ", until = until"
+            + past
+            + of,
+        "update fencepost.start_window set second = second - " + time.toSeconds() + of);
+  }
+
+  @Override
+  public void close() {
+    Await.result(database.close());
+    Await.result(effects.close());
+    Await.result(vertx.close());
+  }
+}
