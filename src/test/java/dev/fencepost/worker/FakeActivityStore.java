@@ -1,0 +1,748 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.api.Receipt;
+import dev.fencepost.model.ActivityId;
+import dev.fencepost.model.ActivityKind;
+import dev.fencepost.model.ActivityState;
+import dev.fencepost.model.AttemptOutcome;
+import dev.fencepost.model.DeadLetterReason;
+import dev.fencepost.model.Delivery;
+import dev.fencepost.model.ErrorInfo;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.ReceiptOutcome;
+import dev.fencepost.model.RecoveryDecision;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.sqlclient.SqlConnection;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * The store in memory, with a clock of its own (the database's). Each call is answered at once
+ * unless a test makes it fail, lose its answer, or wait.
+ */
+public final class FakeActivityStore implements ActivityStore {
+  /** An activity, open to the test's eyes. */
+  public static final class Row {
+    public ActivityId id;
+    public String type;
+    public ActivityKind kind;
+    public String key;
+    public ActivityState state;
+    public int attempts;
+    public int retries;
+    public int redeliveries;
+    public int maxAttempts;
+    public int maxRetries;
+    public int generation = 1;
+    public long fence;
+    public String owner;
+    public long leaseUntil;
+    public long dueAt;
+    public long startedAt;
+    public String phase;
+    public Long progress;
+    public boolean suspect;
+    public boolean awaiting;
+    public RecoveryDecision awaited;
+    public ReceiptOutcome receipt;
+    public Delivery.Envelope body;
+    public long order;
+
+    boolean ended() {
+      return state == ActivityState.COMPLETED || state == ActivityState.DEAD;
+    }
+  }
+
+  public record Attempt(ActivityId id, long fence, String worker, AttemptOutcome outcome) {}
+
+  public record DeadLetter(
+      ActivityId id, DeadLetterReason reason, int attempts, Delivery.Envelope message) {}
+
+  private final LongSupplier nanos;
+  public final Map<ActivityId, Row> rows = new LinkedHashMap<>();
+  public final List<Attempt> attempts = new ArrayList<>();
+  public final List<DeadLetter> deadLetters = new ArrayList<>();
+  public final List<String> audit = new ArrayList<>();
+  public final List<String> calls = new ArrayList<>();
+  private final ArrayDeque<Throwable> failures = new ArrayDeque<>();
+  private final List<Runnable> delayed = new ArrayList<>();
+  private String loseAnswerOf;
+  private String delayAnswersOf;
+  private long order;
+  private long firstStarts;
+  private long retryStarts;
+
+  public FakeActivityStore(LongSupplier nanos) {
+    this.nanos = nanos;
+  }
+
+  public Row row(String consumer, String eventId) {
+    return rows.get(new ActivityId(consumer, eventId));
+  }
+
+  /** The next call fails with this and changes nothing. */
+  public void failNext(Throwable cause) {
+    failures.add(cause);
+  }
+
+  /** The next call of this name is carried out, and its answer lost. */
+  public void loseNextAnswerOf(String call) {
+    loseAnswerOf = call;
+  }
+
+  /** Calls of this name are carried out at once and answered by {@link #releaseAnswers}. */
+  public void delayAnswersOf(String call) {
+    delayAnswersOf = call;
+  }
+
+  public void releaseAnswers() {
+    delayAnswersOf = null;
+    List<Runnable> now = new ArrayList<>(delayed);
+    delayed.clear();
+    now.forEach(Runnable::run);
+  }
+
+  public long count(String call) {
+    return calls.stream().filter(call::equals).count();
+  }
+
+  private <T> Future<T> call(String name, Supplier<T> work) {
+    calls.add(name);
+    Throwable failure = failures.poll();
+    if (failure != null) {
+      return Future.failedFuture(failure);
+    }
+    T answer = work.get();
+    if (name.equals(loseAnswerOf)) {
+      loseAnswerOf = null;
+      return Future.failedFuture(new FencepostException(FailureKind.TIMEOUT, "answer lost"));
+    }
+    if (name.equals(delayAnswersOf)) {
+      Promise<T> promise = Promise.promise();
+      delayed.add(() -> promise.complete(answer));
+      return promise.future();
+    }
+    return Future.succeededFuture(answer);
+  }
+
+  @Override
+  public Future<List<Claim.Answer>> claim(String owner, List<Claim.Request> group) {
+    return call("claim", () -> group.stream().map(r -> claimOne(owner, r, true)).toList());
+  }
+
+  private Claim.Answer claimOne(String owner, Claim.Request request, boolean start) {
+    Row row = rows.get(request.id());
+    if (row == null) {
+      row = insert(request);
+      if (blocked(row)) {
+        row.state = ActivityState.BLOCKED;
+        row.body = request.envelope();
+        return new Claim.Waiting(row.state);
+      }
+      return new Claim.Started(begin(row, owner, request.work(), true));
+    }
+    row.redeliveries += request.redelivered() ? 1 : 0;
+    if (row.ended()) {
+      return new Claim.Duplicate(row.state);
+    }
+    if (row.state != ActivityState.RUNNING || row.awaiting) {
+      takeBody(row, request.envelope());
+      return row.ended() ? new Claim.Duplicate(row.state) : new Claim.Waiting(row.state);
+    }
+    long left = row.leaseUntil - nanos.getAsLong();
+    return left > 0
+        ? new Claim.Held(Duration.ofNanos(left), evidence(row))
+        : new Claim.Expired(evidence(row));
+  }
+
+  private Row insert(Claim.Request request) {
+    Row row = new Row();
+    row.id = request.id();
+    row.type = request.work().type();
+    row.kind = request.work().kind();
+    row.key = request.key();
+    row.maxAttempts = request.work().maxAttempts();
+    row.maxRetries = request.work().maxRetries();
+    row.order = order++;
+    rows.put(row.id, row);
+    return row;
+  }
+
+  private boolean blocked(Row row) {
+    return row.key != null
+        && rows.values().stream()
+            .anyMatch(
+                r ->
+                    r != row
+                        && r.id.consumer().equals(row.id.consumer())
+                        && row.key.equals(r.key)
+                        && r.order < row.order
+                        && !r.ended());
+  }
+
+  private Claim.Ticket begin(Row row, String owner, Claim.Work work, boolean counts) {
+    boolean suspect = row.suspect;
+    row.state = ActivityState.RUNNING;
+    row.attempts += counts ? 1 : 0;
+    row.fence++;
+    row.owner = owner;
+    row.maxAttempts = work.maxAttempts();
+    row.maxRetries = work.maxRetries();
+    row.leaseUntil = nanos.getAsLong() + work.leaseTtl().toNanos();
+    row.startedAt = counts ? nanos.getAsLong() : row.startedAt;
+    row.phase = null;
+    row.progress = null;
+    return new Claim.Ticket(
+        row.id,
+        work,
+        row.fence,
+        row.attempts,
+        row.retries,
+        row.generation,
+        row.attempts == 1,
+        suspect);
+  }
+
+  private void takeBody(Row row, Delivery.Envelope envelope) {
+    if (row.body == null) {
+      row.body = envelope;
+    }
+    if (row.awaiting) {
+      row.awaiting = false;
+      apply(row, row.awaited, null);
+    }
+  }
+
+  private Evidence evidence(Row row) {
+    return new Evidence(
+        row.id,
+        row.type,
+        row.kind,
+        new Evidence.Holder(String.valueOf(row.owner), row.fence, row.phase, row.progress),
+        new Evidence.Counts(
+            row.attempts, row.maxAttempts, row.retries, row.maxRetries, row.generation),
+        row.receipt,
+        Duration.ofNanos(nanos.getAsLong() - row.startedAt),
+        row.body != null,
+        row.leaseUntil / 1_000);
+  }
+
+  private boolean ours(Row row, String owner, long fence) {
+    return row != null
+        && row.state == ActivityState.RUNNING
+        && owner.equals(row.owner)
+        && row.fence == fence;
+  }
+
+  @Override
+  public Future<List<Boolean>> settle(String owner, List<Settlement> group) {
+    return call("settle", () -> group.stream().map(s -> settleOne(owner, s)).toList());
+  }
+
+  private boolean settleOne(String owner, Settlement settlement) {
+    Claim.Ticket ticket = settlement.ticket();
+    Row row = rows.get(ticket.id());
+    AttemptOutcome outcome = outcome(settlement.how());
+    if (!ours(row, owner, ticket.fence())) {
+      boolean before = attempts.contains(new Attempt(ticket.id(), ticket.fence(), owner, outcome));
+      if (!before) {
+        audit.add("late " + ticket.id().eventId() + " fence=" + ticket.fence());
+      }
+      return before;
+    }
+    attempts.add(new Attempt(row.id, row.fence, owner, outcome));
+    if (settlement.envelope() != null && row.body == null) {
+      row.body = settlement.envelope();
+    }
+    if (outcome == AttemptOutcome.TIMED_OUT || outcome == AttemptOutcome.UNKNOWN) {
+      row.fence++;
+    }
+    apply(row, settlement.how());
+    return true;
+  }
+
+  private void apply(Row row, Settlement.How how) {
+    row.suspect = false;
+    if (how instanceof Settlement.Completed done) {
+      row.receipt = done.receipt().outcome();
+      if (row.receipt == ReceiptOutcome.SUCCEEDED) {
+        end(row, ActivityState.COMPLETED);
+      } else {
+        die(row, DeadLetterReason.PERMANENT_FAILURE);
+      }
+    } else if (how instanceof Settlement.RunAgain again) {
+      row.retries += again.countsRetry() ? 1 : 0;
+      schedule(row, again.delay());
+    } else if (how instanceof Settlement.Interrupted) {
+      row.attempts--;
+      schedule(row, Duration.ZERO);
+    } else if (how instanceof Settlement.Postponed postponed) {
+      row.attempts--;
+      schedule(row, postponed.delay());
+    } else if (how instanceof Settlement.Dead dead) {
+      die(row, dead.reason());
+    } else if (how instanceof Settlement.Review) {
+      row.state = ActivityState.MANUAL_REVIEW;
+      row.owner = null;
+    } else if (how instanceof Settlement.Undecided) {
+      row.leaseUntil = nanos.getAsLong();
+      row.owner = null;
+    }
+  }
+
+  private static AttemptOutcome outcome(Settlement.How how) {
+    if (how instanceof Settlement.Completed done) {
+      return done.receipt().outcome() == ReceiptOutcome.SUCCEEDED
+          ? AttemptOutcome.SUCCEEDED
+          : AttemptOutcome.PERMANENT_FAILURE;
+    }
+    if (how instanceof Settlement.RunAgain again) {
+      return again.outcome();
+    }
+    if (how instanceof Settlement.Dead dead) {
+      return dead.outcome();
+    }
+    if (how instanceof Settlement.Review review) {
+      return review.outcome();
+    }
+    return how instanceof Settlement.Undecided undecided
+        ? undecided.outcome()
+        : AttemptOutcome.INTERRUPTED;
+  }
+
+  private void schedule(Row row, Duration delay) {
+    row.state = ActivityState.RETRY_SCHEDULED;
+    row.owner = null;
+    row.dueAt = nanos.getAsLong() + delay.toNanos();
+  }
+
+  private void die(Row row, DeadLetterReason reason) {
+    deadLetters.add(new DeadLetter(row.id, reason, row.attempts, row.body));
+    end(row, ActivityState.DEAD);
+  }
+
+  private void end(Row row, ActivityState state) {
+    row.state = state;
+    row.owner = null;
+    rows.values().stream()
+        .filter(r -> r.state == ActivityState.BLOCKED && !blocked(r))
+        .forEach(r -> schedule(r, Duration.ZERO));
+  }
+
+  @Override
+  public Future<Void> recordLate(
+      String owner, Claim.Ticket ticket, Receipt receipt, ErrorInfo error) {
+    return call(
+        "recordLate",
+        () -> {
+          audit.add("late " + ticket.id().eventId() + " fence=" + ticket.fence());
+          return null;
+        });
+  }
+
+  @Override
+  public Future<Boolean> keepBody(ActivityId id, Delivery.Envelope envelope) {
+    return call(
+        "keepBody",
+        () -> {
+          Row row = rows.get(id);
+          if (row != null && !row.ended()) {
+            takeBody(row, envelope);
+          }
+          return row != null;
+        });
+  }
+
+  @Override
+  public Future<Boolean> recordReceipt(String owner, Claim.Ticket ticket, Receipt receipt) {
+    return call(
+        "recordReceipt",
+        () -> {
+          Row row = rows.get(ticket.id());
+          boolean ours = ours(row, owner, ticket.fence());
+          if (ours) {
+            row.receipt = receipt.outcome();
+          }
+          return ours;
+        });
+  }
+
+  @Override
+  public Future<List<Boolean>> renew(String owner, Duration ttl, List<Renewal> group) {
+    return call(
+        "renew",
+        () ->
+            group.stream()
+                .map(
+                    renewal -> {
+                      Row row = rows.get(renewal.id());
+                      boolean ours = ours(row, owner, renewal.fence());
+                      if (ours) {
+                        row.leaseUntil = nanos.getAsLong() + ttl.toNanos();
+                        row.progress =
+                            renewal.progressSeq() == null ? row.progress : renewal.progressSeq();
+                        row.phase = renewal.phase() == null ? row.phase : renewal.phase();
+                      }
+                      return ours;
+                    })
+                .toList());
+  }
+
+  @Override
+  public Future<List<Claim.Due>> claimDue(String owner, String consumer, Map<String, Slots> free) {
+    return call(
+        "claimDue",
+        () -> {
+          List<Claim.Due> due = new ArrayList<>();
+          for (Map.Entry<String, Slots> type : free.entrySet()) {
+            due(consumer, type.getKey(), false).stream()
+                .limit(type.getValue().free())
+                .forEach(row -> due.add(due(row, owner, type.getValue().work())));
+          }
+          return due;
+        });
+  }
+
+  private List<Row> due(String consumer, String type, boolean suspect) {
+    return rows.values().stream()
+        .filter(r -> r.state == ActivityState.RETRY_SCHEDULED && !r.awaiting)
+        .filter(r -> r.id.consumer().equals(consumer) && r.type.equals(type))
+        .filter(r -> r.dueAt <= nanos.getAsLong() && r.suspect == suspect)
+        .sorted(Comparator.comparingLong(r -> r.dueAt))
+        .toList();
+  }
+
+  private Claim.Due due(Row row, String owner, Claim.Work work) {
+    return new Claim.Due(begin(row, owner, work, true), row.key, row.body);
+  }
+
+  @Override
+  public Future<Claim.Due> claimSuspect(
+      String owner, String consumer, Map<String, Claim.Work> types) {
+    return call(
+        "claimSuspect",
+        () -> {
+          for (Map.Entry<String, Claim.Work> type : types.entrySet()) {
+            List<Row> due = due(consumer, type.getKey(), true);
+            if (!due.isEmpty()) {
+              return due(due.get(0), owner, type.getValue());
+            }
+          }
+          return null;
+        });
+  }
+
+  @Override
+  public Future<List<Evidence>> expired(String consumer, Evidence after, int page) {
+    Comparator<Row> order =
+        Comparator.<Row>comparingLong(r -> r.leaseUntil / 1_000).thenComparing(r -> r.id.eventId());
+    return call(
+        "expired",
+        () ->
+            rows.values().stream()
+                .filter(r -> r.state == ActivityState.RUNNING && !r.awaiting)
+                .filter(r -> r.id.consumer().equals(consumer))
+                .filter(r -> r.leaseUntil <= nanos.getAsLong())
+                .filter(
+                    r ->
+                        after == null
+                            || r.leaseUntil / 1_000 > after.leaseUntilMicros()
+                            || (r.leaseUntil / 1_000 == after.leaseUntilMicros()
+                                && r.id.eventId().compareTo(after.id().eventId()) > 0))
+                .sorted(order)
+                .limit(page)
+                .map(this::evidence)
+                .toList());
+  }
+
+  @Override
+  public Future<Boolean> recover(
+      String owner, Evidence evidence, RecoveryDecision decision, Delivery.Envelope envelope) {
+    return call(
+        "recover",
+        () -> {
+          Row row = rows.get(evidence.id());
+          boolean same =
+              row.state == ActivityState.RUNNING
+                  && row.fence == evidence.holder().fence()
+                  && row.leaseUntil <= nanos.getAsLong();
+          if (same) {
+            lost(row);
+            if (row.body == null) {
+              row.body = envelope;
+            }
+            apply(row, decision, null);
+          }
+          return same;
+        });
+  }
+
+  private void lost(Row row) {
+    attempts.add(new Attempt(row.id, row.fence, row.owner, AttemptOutcome.LEASE_LOST));
+    row.fence++;
+  }
+
+  private void apply(Row row, RecoveryDecision decision, Receipt receipt) {
+    audit.add(decision.wire() + " " + row.id.eventId());
+    row.owner = null;
+    if (receipt != null) {
+      row.receipt = receipt.outcome();
+    }
+    boolean needsBody =
+        decision == RecoveryDecision.RETRY_SAME_ACTIVITY
+            || decision == RecoveryDecision.EXHAUSTED
+            || decision == RecoveryDecision.RECORD_FAILURE;
+    if (needsBody && row.body == null) {
+      row.awaiting = true;
+      row.awaited = decision;
+      return;
+    }
+    switch (decision) {
+      case RECORD_COMPLETION -> end(row, ActivityState.COMPLETED);
+      case RECORD_FAILURE -> die(row, DeadLetterReason.PERMANENT_FAILURE);
+      case EXHAUSTED -> die(row, DeadLetterReason.RETRIES_EXHAUSTED);
+      case MANUAL_REVIEW -> row.state = ActivityState.MANUAL_REVIEW;
+      case RETRY_SAME_ACTIVITY -> {
+        schedule(row, Duration.ZERO);
+        row.suspect = true;
+      }
+      case WAIT -> throw new IllegalArgumentException("wait is no decision to carry out");
+    }
+  }
+
+  @Override
+  public Future<Hold> holdForProbe(String owner, Evidence evidence, Claim.Work work) {
+    return call(
+        "holdForProbe",
+        () -> {
+          Row row = rows.get(evidence.id());
+          if (row.state != ActivityState.RUNNING || row.fence != evidence.holder().fence()) {
+            return null;
+          }
+          attempts.add(new Attempt(row.id, row.fence, row.owner, AttemptOutcome.LEASE_LOST));
+          return new Hold(begin(row, owner, work, false), row.key, row.body);
+        });
+  }
+
+  @Override
+  public Future<Boolean> settleProbed(
+      String owner,
+      Claim.Ticket held,
+      RecoveryDecision decision,
+      Receipt receipt,
+      String answer,
+      Delivery.Envelope envelope) {
+    return call(
+        "settleProbed",
+        () -> {
+          Row row = rows.get(held.id());
+          boolean ours = ours(row, owner, held.fence());
+          if (ours) {
+            if (row.body == null) {
+              row.body = envelope;
+            }
+            apply(row, decision, receipt);
+          }
+          return ours;
+        });
+  }
+
+  @Override
+  public Future<EffectGroup> beginEffects(
+      String owner, Duration hardLimit, List<Claim.Request> fresh) {
+    return call(
+        "beginEffects",
+        () -> {
+          List<Claim.Answer> answers = new ArrayList<>();
+          for (Claim.Request request : fresh) {
+            answers.add(
+                rows.containsKey(request.id())
+                    ? claimOne(owner, request, false)
+                    : new Claim.Started(
+                        new Claim.Ticket(request.id(), request.work(), 1, 1, 0, 1, true, false)));
+          }
+          return new Group(owner, answers, fresh, null);
+        });
+  }
+
+  @Override
+  public Future<EffectGroup> beginEffect(
+      String owner, Duration hardLimit, Claim.Ticket claimed, Delivery.Envelope envelope) {
+    calls.add("beginEffect");
+    if (!ours(rows.get(claimed.id()), owner, claimed.fence())) {
+      return Future.failedFuture(
+          new FencepostException(FailureKind.LEASE_LOST, claimed.id().toString()));
+    }
+    return Future.succeededFuture(
+        new Group(owner, List.of(new Claim.Started(claimed)), null, claimed));
+  }
+
+  private final class Group implements EffectGroup {
+    private final String owner;
+    private final List<Claim.Answer> answers;
+    private final List<Claim.Request> fresh;
+    private final Claim.Ticket claimed;
+
+    Group(
+        String owner, List<Claim.Answer> answers, List<Claim.Request> fresh, Claim.Ticket claimed) {
+      this.owner = owner;
+      this.answers = answers;
+      this.fresh = fresh;
+      this.claimed = claimed;
+    }
+
+    @Override
+    public List<Claim.Answer> answers() {
+      return answers;
+    }
+
+    @Override
+    public SqlConnection connection() {
+      return (SqlConnection)
+          Proxy.newProxyInstance(
+              SqlConnection.class.getClassLoader(),
+              new Class<?>[] {SqlConnection.class},
+              (proxy, method, arguments) -> {
+                throw new UnsupportedOperationException(method.getName());
+              });
+    }
+
+    @Override
+    public Future<Void> commit(List<Receipt> receipts) {
+      return call(
+          "commit",
+          () -> {
+            int at = 0;
+            for (int i = 0; i < answers.size(); i++) {
+              if (answers.get(i) instanceof Claim.Started started) {
+                Receipt receipt = receipts.get(at++);
+                if (claimed == null) {
+                  Row row = insert(fresh.get(i));
+                  begin(row, owner, fresh.get(i).work(), true);
+                  row.body = fresh.get(i).envelope();
+                }
+                settleOne(
+                    owner,
+                    new Settlement(started.ticket(), new Settlement.Completed(receipt), null));
+              }
+            }
+            return null;
+          });
+    }
+
+    @Override
+    public Future<Void> rollback() {
+      return call("rollback", () -> null);
+    }
+
+    @Override
+    public Future<Void> abandon() {
+      return call("abandon", () -> null);
+    }
+  }
+
+  @Override
+  public Future<Void> poison(
+      ActivityId identity, String type, Delivery.Envelope envelope, ErrorInfo error) {
+    return call(
+        "poison",
+        () -> {
+          if (deadLetters.stream().noneMatch(d -> d.id().equals(identity))) {
+            deadLetters.add(new DeadLetter(identity, DeadLetterReason.POISON_MESSAGE, 1, envelope));
+          }
+          return null;
+        });
+  }
+
+  @Override
+  public Future<Void> storeUnresolved(
+      ActivityId id, String type, String key, Delivery.Envelope envelope) {
+    return call(
+        "storeUnresolved",
+        () -> {
+          rows.computeIfAbsent(
+              id,
+              i -> {
+                Row row = new Row();
+                row.id = id;
+                row.type = type;
+                row.key = key;
+                row.state = ActivityState.UNRESOLVED;
+                row.body = envelope;
+                row.order = order++;
+                row.startedAt = nanos.getAsLong();
+                return row;
+              });
+          return null;
+        });
+  }
+
+  @Override
+  public Future<Integer> resolveTypes(String consumer, List<String> known, Duration cap, int page) {
+    return call(
+        "resolveTypes",
+        () -> {
+          int resolved = 0;
+          for (Row row : List.copyOf(rows.values())) {
+            if (row.state == ActivityState.UNRESOLVED && row.id.consumer().equals(consumer)) {
+              if (known.contains(row.type)) {
+                schedule(row, Duration.ZERO);
+                resolved++;
+              } else if (nanos.getAsLong() - row.startedAt > cap.toNanos()) {
+                die(row, DeadLetterReason.POISON_MESSAGE);
+                resolved++;
+              }
+            }
+          }
+          return resolved;
+        });
+  }
+
+  @Override
+  public Future<Void> recordStall(Claim.Ticket ticket, Duration silence) {
+    return call(
+        "recordStall",
+        () -> {
+          audit.add("stalled " + ticket.id().eventId());
+          return null;
+        });
+  }
+
+  @Override
+  public Future<BudgetCounts> countStarts(String consumer, String type, long first, long retries) {
+    return call(
+        "countStarts",
+        () -> {
+          firstStarts += first;
+          retryStarts += retries;
+          return new BudgetCounts(firstStarts, retryStarts);
+        });
+  }
+
+  @Override
+  public Future<Long> openReviews(String consumer) {
+    return call(
+        "openReviews",
+        () ->
+            rows.values().stream()
+                .filter(r -> r.state == ActivityState.MANUAL_REVIEW)
+                .filter(r -> Objects.equals(r.id.consumer(), consumer))
+                .count());
+  }
+
+  @Override
+  public Future<Integer> purge(String consumer, Duration olderThan, int page) {
+    return call("purge", () -> 0);
+  }
+}

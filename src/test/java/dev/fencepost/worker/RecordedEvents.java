@@ -1,0 +1,96 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.model.DeadLetterReason;
+import dev.fencepost.model.RecoveryDecision;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Counts what the worker tells of itself. */
+final class RecordedEvents implements WorkerEvents {
+  final Map<Outcome, Integer> outcomes = new HashMap<>();
+  final List<RecoveryDecision> decisions = new ArrayList<>();
+  final Map<String, Integer> inFlight = new HashMap<>();
+  int delivered;
+  int acknowledged;
+  int starts;
+  int firstStarts;
+  int leaked;
+  int stalled;
+  int leasesLost;
+  int denied;
+  int deadLetters;
+  int highestInFlight;
+
+  int count(Outcome outcome) {
+    return outcomes.getOrDefault(outcome, 0);
+  }
+
+  @Override
+  public void delivered(String queue, boolean redelivered) {
+    delivered++;
+  }
+
+  @Override
+  public void settled(String queue, String type, Outcome outcome) {
+    outcomes.merge(outcome, 1, Integer::sum);
+  }
+
+  @Override
+  public void ran(String queue, String type, Duration took) {}
+
+  @Override
+  public void acknowledged(String queue, Duration sinceDelivery) {
+    acknowledged++;
+  }
+
+  @Override
+  public void inFlight(String queue, String type, int runs) {
+    inFlight.put(type, runs);
+    highestInFlight = Math.max(highestInFlight, runs);
+  }
+
+  @Override
+  public void started(String queue, String type, boolean first) {
+    starts++;
+    firstStarts += first ? 1 : 0;
+  }
+
+  @Override
+  public void retried(String queue, String type) {}
+
+  @Override
+  public void takenOver(String queue, String type, RecoveryDecision decision) {
+    decisions.add(decision);
+  }
+
+  @Override
+  public void stalled(String queue, String type, int runs) {
+    stalled = runs;
+  }
+
+  @Override
+  public void leakedSlots(String queue, String type, int slots) {
+    leaked = slots;
+  }
+
+  @Override
+  public void leaseLost(String queue, String type) {
+    leasesLost++;
+  }
+
+  @Override
+  public void budgetDenied(String queue, String type) {
+    denied++;
+  }
+
+  @Override
+  public void deadLettered(String queue, DeadLetterReason reason) {
+    deadLetters++;
+  }
+
+  @Override
+  public void reviewsOpen(String queue, long open) {}
+}
