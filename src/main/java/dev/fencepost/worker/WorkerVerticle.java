@@ -4,6 +4,8 @@ import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -12,12 +14,10 @@ import org.jspecify.annotations.Nullable;
  * Deploy it once per process; undeploying it is the ordered shutdown.
  */
 public final class WorkerVerticle extends VerticleBase {
-  private static final AtomicInteger STARTED = new AtomicInteger();
-
   private final WorkerParts parts;
   private volatile @Nullable Worker worker;
   private @Nullable ExecutorService threads;
-  private @Nullable Thread watcher;
+  private @Nullable ExecutorService watcher;
 
   public WorkerVerticle(WorkerParts parts) {
     this.parts = parts;
@@ -39,21 +39,10 @@ public final class WorkerVerticle extends VerticleBase {
 
   /** A thread of its own: a loop that is blocked cannot say who blocks it. */
   private void watch(LoopWatch watch) {
-    Thread thread =
-        daemon(
-            () -> {
-              try {
-                while (true) {
-                  watch.check();
-                  Thread.sleep(250);
-                }
-              } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-              }
-            },
-            "fencepost-loop-watch-" + STARTED.incrementAndGet());
-    watcher = thread;
-    thread.start();
+    ScheduledExecutorService own =
+        Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "fencepost-loop-watch"));
+    watcher = own;
+    own.scheduleWithFixedDelay(watch::check, 250, 250, TimeUnit.MILLISECONDS);
   }
 
   private static Thread daemon(Runnable task, String name) {
@@ -74,7 +63,7 @@ public final class WorkerVerticle extends VerticleBase {
       threads.shutdownNow();
     }
     if (watcher != null) {
-      watcher.interrupt();
+      watcher.shutdownNow();
     }
   }
 
