@@ -25,7 +25,6 @@ final class QueueLoop implements Deliveries.Listener {
 
   private final WorkerEnv env;
   private final QueueConfig config;
-  private final Steps steps;
   private final Map<String, TypeLane> lanes = new LinkedHashMap<>();
   private final Gates gates;
   private final KeyOrder order;
@@ -43,7 +42,6 @@ final class QueueLoop implements Deliveries.Listener {
   QueueLoop(WorkerEnv env, QueueConfig config, Steps steps) {
     this.env = env;
     this.config = config;
-    this.steps = steps;
     for (ActivityConfig activity : config.activities().values()) {
       BoundHandler handler = env.ports().handlers().handlerFor(config, activity);
       lanes.put(activity.type(), new TypeLane(this, config, activity, handler));
