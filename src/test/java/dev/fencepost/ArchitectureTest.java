@@ -11,7 +11,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
@@ -37,13 +37,15 @@ class ArchitectureTest {
 
   private static final JavaClasses MAIN =
       new ClassFileImporter()
-          .withImportOption(new ImportOption.DoNotIncludeTests())
+          .withImportOption(location -> !isOfTests(location))
           .importPackages(ROOT);
   private static final JavaClasses TESTS =
-      new ClassFileImporter()
-          .withImportOption(new ImportOption.OnlyIncludeTests())
-          .importPackages(ROOT);
+      new ClassFileImporter().withImportOption(ArchitectureTest::isOfTests).importPackages(ROOT);
   private static final JavaClasses BROKEN = new ClassFileImporter().importPackages(FIXTURE);
+
+  private static boolean isOfTests(Location location) {
+    return location.contains("/test-classes/");
+  }
 
   private final Rooms rooms = new Rooms(ROOT);
   private final Rooms brokenRooms = new Rooms(FIXTURE);

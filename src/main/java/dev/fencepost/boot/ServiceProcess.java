@@ -6,6 +6,7 @@ import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
@@ -40,7 +41,7 @@ public final class ServiceProcess {
       if (unhook(hook)) {
         stop(vertx, service, config);
       }
-      throw failure(e.getCause());
+      throw failure(Objects.requireNonNullElse(e.getCause(), e));
     }
   }
 

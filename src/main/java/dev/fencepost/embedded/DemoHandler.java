@@ -27,6 +27,8 @@ public final class DemoHandler implements BlockingActivityHandler {
 
   private final DemoDatabase database;
   private final boolean doomed;
+
+  @SuppressWarnings("ThreadLocalUsage") // each handler talks to its own database
   private final ThreadLocal<Connection> connections = new ThreadLocal<>();
 
   /**
