@@ -1,13 +1,16 @@
 package dev.fencepost.boot;
 
 import dev.fencepost.config.ActivityConfig;
+import dev.fencepost.config.ConfigFaults;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.config.QueueConfig;
+import dev.fencepost.handlers.Handlers;
 import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.worker.BoundHandler;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -34,6 +37,17 @@ public final class CodeHandlers {
    */
   void check(FencepostConfig config) {
     handlers.forEach((name, handler) -> check(config, name, handler));
+  }
+
+  /**
+   * @throws ConfigFaults naming every class of the configuration that is needed and cannot be made
+   */
+  void checkClasses(FencepostConfig config) {
+    List<ConfigFaults.Fault> faults =
+        Handlers.faults(config, (queue, activity) -> find(queue, activity).isPresent());
+    if (!faults.isEmpty()) {
+      throw new ConfigFaults(faults);
+    }
   }
 
   private static void check(FencepostConfig config, Name name, BoundHandler handler) {

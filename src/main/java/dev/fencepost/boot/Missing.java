@@ -20,11 +20,4 @@ final class Missing {
                     new FencepostException(
                         FailureKind.INTERNAL, "this version cannot do that: " + port.getName()))));
   }
-
-  /** For ports that only tell. */
-  static <T> T unheard(Class<T> port) {
-    return port.cast(
-        Proxy.newProxyInstance(
-            port.getClassLoader(), new Class<?>[] {port}, (proxy, method, arguments) -> null));
-  }
 }

@@ -92,7 +92,7 @@ final class Resources {
 
   Future<Void> close() {
     List<Future<Void>> all = closing.stream().map(Supplier::get).toList();
-    return Future.join(all).mapEmpty();
+    return Future.join(all).<Void>mapEmpty().onComplete(closed -> telemetry.close());
   }
 
   private PgDatabase database(String purpose, int size) {

@@ -49,7 +49,7 @@ public final class Service {
   /**
    * Connects to nothing yet.
    *
-   * @throws FencepostException of kind CONFIGURATION when a registered handler does not fit
+   * @throws FencepostException of kind CONFIGURATION when a handler does not fit
    */
   Service(Vertx vertx, FencepostConfig config, Parts parts, Wiring wiring) {
     this.vertx = vertx;
@@ -58,6 +58,9 @@ public final class Service {
     this.gate = new Gate(vertx, standing);
     this.resources = new Resources(vertx, config, wiring.handlers(), wiring.telemetry());
     wiring.handlers().check(config);
+    if (parts.worker()) {
+      wiring.handlers().checkClasses(config);
+    }
   }
 
   private record Deployment(String part, String id) {}

@@ -26,10 +26,10 @@ public final class ServiceProcess {
    * @throws FencepostException when a person has to change something; the service is stopped then
    */
   public static void run(FencepostConfig config, Parts parts) {
-    Vertx vertx = Vertx.vertx();
+    Telemetry telemetry = Telemetry.of(config);
+    Vertx vertx = telemetry.vertx();
     Service service =
-        new Service(
-            vertx, config, parts, new Service.Wiring(new CodeHandlers(), Telemetry.of(config)));
+        new Service(vertx, config, parts, new Service.Wiring(new CodeHandlers(), telemetry));
     CompletableFuture<Void> ended = new CompletableFuture<>();
     Thread hook = new Thread(() -> terminate(vertx, service, config), "fencepost-stop");
     Runtime.getRuntime().addShutdownHook(hook);

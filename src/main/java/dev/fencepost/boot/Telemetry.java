@@ -1,25 +1,64 @@
 package dev.fencepost.boot;
 
 import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.metrics.FencepostMetrics;
 import dev.fencepost.operations.LiveMetrics;
 import dev.fencepost.relay.RelayEvents;
 import dev.fencepost.worker.WorkerEvents;
-import java.util.List;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/**
- * What the process tells of itself.
- *
- * @param scrape the text of {@code /metrics}
- */
-record Telemetry(
-    RelayEvents relay, WorkerEvents worker, Supplier<String> scrape, LiveMetrics live) {
+/** What the process tells of itself. */
+final class Telemetry {
+  private static final Logger LOG = LoggerFactory.getLogger(Telemetry.class);
+
+  private final FencepostMetrics metrics;
+  private final boolean prometheus;
+
+  private Telemetry(FencepostMetrics metrics, boolean prometheus) {
+    this.metrics = metrics;
+    this.prometheus = prometheus;
+  }
 
   static Telemetry of(FencepostConfig config) {
-    return new Telemetry(
-        Missing.unheard(RelayEvents.class),
-        Missing.unheard(WorkerEvents.class),
-        () -> "",
-        List::of);
+    return new Telemetry(new FencepostMetrics(config), config.operation().metrics().prometheus());
+  }
+
+  /** A Vert.x of our own, whose pools and event loops are measured too. */
+  Vertx vertx() {
+    Vertx vertx =
+        Vertx.builder()
+            .with(new VertxOptions().setMetricsOptions(metrics.vertxOptions()))
+            .withMetrics(metrics.vertxFactory())
+            .build();
+    metrics
+        .watch(vertx)
+        .onFailure(failure -> LOG.warn("the event loops are not watched: {}", failure.toString()));
+    return vertx;
+  }
+
+  RelayEvents relay() {
+    return metrics.relay();
+  }
+
+  WorkerEvents worker() {
+    return metrics.worker();
+  }
+
+  /** The text of {@code /metrics}; empty when Prometheus is turned off. */
+  Supplier<String> scrape() {
+    return prometheus ? metrics::scrape : () -> "";
+  }
+
+  LiveMetrics live() {
+    return metrics.live();
+  }
+
+  /** Takes the MBeans away; to be called when nothing is told any more. */
+  void close() {
+    metrics.close();
   }
 }

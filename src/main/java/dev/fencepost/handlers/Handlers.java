@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,12 +42,18 @@ public final class Handlers {
     this.fresh = client(vertx, false);
   }
 
-  /** Every {@code class} handler of the configuration that cannot be made; makes none. */
-  public static List<Fault> faults(FencepostConfig config) {
+  /**
+   * Every {@code class} handler of the configuration that cannot be made; makes none.
+   *
+   * @param elsewhere activities whose handler is made by somebody else
+   */
+  public static List<Fault> faults(
+      FencepostConfig config, BiPredicate<QueueConfig, ActivityConfig> elsewhere) {
     List<Fault> faults = new ArrayList<>();
     for (QueueConfig queue : config.queues().values()) {
       for (ActivityConfig activity : queue.activities().values()) {
-        if (activity.handler() instanceof Handler.JavaClass java) {
+        if (activity.handler() instanceof Handler.JavaClass java
+            && !elsewhere.test(queue, activity)) {
           new JavaHandlers(path(queue, activity) + ".class", java.name())
               .fault(activity.kind())
               .ifPresent(faults::add);

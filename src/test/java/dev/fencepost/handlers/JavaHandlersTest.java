@@ -148,7 +148,8 @@ class JavaHandlersTest {
     assertThatThrownBy(() -> bind(kind, name))
         .isInstanceOf(ConfigFaults.class)
         .hasMessageStartingWith(line);
-    assertThat(Handlers.faults(config(kind, name)))
+    assertThat(Handlers.faults(config(kind, name), (queue, activity) -> true)).isEmpty();
+    assertThat(Handlers.faults(config(kind, name), (queue, activity) -> false))
         .singleElement()
         .satisfies(fault -> assertThat(fault.toString()).startsWith(line));
   }
