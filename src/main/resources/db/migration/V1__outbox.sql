@@ -122,6 +122,9 @@ create table ${schema}.parked_rows (
   primary key (lane, seq)
 );
 create index parked_rows_key on ${schema}.parked_rows (key, seq);
+-- Only the first row of a key, or one without a key, has a time for its next attempt.
+create index parked_rows_due on ${schema}.parked_rows (lane, next_attempt_at)
+  where next_attempt_at is not null;
 
 -- What operators ask of parked rows; the lane's owner carries it out.
 create table ${schema}.parked_requests (

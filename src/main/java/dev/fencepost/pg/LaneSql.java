@@ -60,7 +60,7 @@ final class LaneSql {
       """;
 
   static final String PARKED_SEQS =
-      "select lane, seq, key from ${schema}.parked_rows where lane = any($1)";
+      "select lane, seq, key, exchange, reason from ${schema}.parked_rows where lane = any($1)";
 
   static final String RELEASE =
       """

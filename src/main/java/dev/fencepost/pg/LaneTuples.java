@@ -17,6 +17,11 @@ final class LaneTuples {
     return lanes.stream().map(Integer::shortValue).toArray(Short[]::new);
   }
 
+  /** Not {@code Tuple.of}: it would take the array for the rest of its arguments. */
+  static Tuple with(short lane, Object[] array) {
+    return Tuple.tuple().addShort(lane).addValue(array);
+  }
+
   static Tuple reports(String instance, Duration ttl, List<LaneStore.Report> reports) {
     int n = reports.size();
     Short[] lanes = new Short[n];

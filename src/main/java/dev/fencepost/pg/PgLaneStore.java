@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /** Leases, checkpoints and parked rows in PostgreSQL. Renewals have a connection of their own. */
@@ -111,26 +112,20 @@ public final class PgLaneStore implements LaneStore {
     return Future.all(newest, parked)
         .map(
             v -> {
-              Map<Integer, Set<String>> keys = new HashMap<>();
-              Map<Integer, Set<Long>> seqs = new HashMap<>();
-              for (Row row : parked.result()) {
-                int lane = row.getShort(0);
-                seqs.computeIfAbsent(lane, l -> new HashSet<>()).add(row.getLong(1));
-                if (row.getString(2) != null) {
-                  keys.computeIfAbsent(lane, l -> new HashSet<>()).add(row.getString(2));
-                }
-              }
+              Map<Integer, ParkedOfLane> parkedRows = ParkedOfLane.read(parked.result());
               List<Taken> taken = new ArrayList<>();
               for (Row row : newest.result()) {
                 Checkpoint checkpoint = checkpoint(row);
                 int lane = checkpoint.lane();
+                ParkedOfLane its = parkedRows.getOrDefault(lane, new ParkedOfLane());
                 taken.add(
                     new Taken(
                         row.getString(9),
                         checkpoint,
                         fences.getOrDefault(lane, -1L),
-                        keys.getOrDefault(lane, Set.of()),
-                        seqs.getOrDefault(lane, Set.of())));
+                        its.keys,
+                        its.seqs,
+                        its.refused));
               }
               return taken;
             });
@@ -183,11 +178,11 @@ public final class PgLaneStore implements LaneStore {
     Long[] retryIn = new Long[n];
     for (int i = 0; i < n; i++) {
       Parking row = rows.get(i);
-      boolean head = row.reason() != ParkedReason.BEHIND_KEY;
       seqs[i] = row.row().seq();
       reasons[i] = row.reason().wire();
       details[i] = row.detail() == null ? null : StorableText.of(row.detail(), DETAIL_BYTES);
-      attempts[i] = head ? 1 : 0;
+      attempts[i] = row.attempts();
+      boolean head = row.reason() != ParkedReason.BEHIND_KEY;
       retryIn[i] = head ? row.retryIn().toMillis() : null;
     }
     Tuple parking = Tuple.of((short) checkpoint.lane(), seqs, reasons, details, attempts, retryIn);
@@ -196,6 +191,7 @@ public final class PgLaneStore implements LaneStore {
             DEADLINE,
             c -> {
               Future<RowSet<Row>> inserted = run(c, LaneSql.PARK, parking);
+              run(c, ParkedSql.PROMOTE, LaneTuples.with((short) checkpoint.lane(), keys(rows)));
               Future<RowSet<Row>> appended =
                   run(c, OutboxSql.MARK, CheckpointTuple.of(owner, life, List.of(checkpoint)));
               return Future.all(inserted, appended).compose(v -> accepted(appended.result()));
@@ -205,6 +201,14 @@ public final class PgLaneStore implements LaneStore {
                 FencepostException.is(e, FailureKind.LEASE_LOST)
                     ? Future.succeededFuture(false)
                     : Future.failedFuture(e));
+  }
+
+  private static String[] keys(List<Parking> rows) {
+    return rows.stream()
+        .map(each -> each.row().key())
+        .filter(Objects::nonNull)
+        .distinct()
+        .toArray(String[]::new);
   }
 
   private static Future<Boolean> accepted(RowSet<Row> marked) {

@@ -5,11 +5,15 @@ import org.jspecify.annotations.Nullable;
 
 /** A row in memory, from its page to its settlement. Confined to the lane's {@link InFlight}. */
 final class Held {
-  /** WAITING for an earlier one of its key; READY to be sent; SENT; PARKING; SETTLED. */
+  /**
+   * WAITING for an earlier one of its key; READY to be sent; SENT; SUSPECT, tried alone; PARKING,
+   * on its way to the table of parked rows; SETTLED.
+   */
   enum State {
     WAITING,
     READY,
     SENT,
+    SUSPECT,
     PARKING,
     SETTLED
   }

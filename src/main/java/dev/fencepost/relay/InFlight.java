@@ -144,6 +144,11 @@ final class InFlight {
     return held;
   }
 
+  /** A row that was polled is not sent after all. */
+  void leave(Held held) {
+    leaveId(held);
+  }
+
   private void leaveId(Held held) {
     String id = held.row.eventId();
     ids.remove(id);
@@ -187,26 +192,43 @@ final class InFlight {
     return out;
   }
 
-  /** The channel has gone: what was out is ready again, in its order. */
-  List<Held> recall() {
-    if (sent.isEmpty()) {
-      return List.of();
-    }
+  /**
+   * The channel has gone.
+   *
+   * @param suspect whether one of the rows that were out is to blame: they are then kept aside,
+   *     otherwise ready again
+   * @return the rows that were out, in their order
+   */
+  List<Held> recall(boolean suspect) {
     List<Held> out = new ArrayList<>(sent.size());
-    ready.clear();
     for (Held held : order) {
       if (held.state == Held.State.SENT) {
-        held.state = Held.State.READY;
+        held.state = suspect ? Held.State.SUSPECT : Held.State.READY;
         out.add(held);
-      }
-      if (held.state == Held.State.READY) {
-        ready.add(held);
       }
     }
     sent.clear();
     ids.clear();
     sameId.clear();
+    restock();
     return out;
+  }
+
+  /** Nothing is held against them any more: ready again. */
+  void release(List<Held> suspects) {
+    for (Held held : suspects) {
+      held.state = Held.State.READY;
+    }
+    restock();
+  }
+
+  private void restock() {
+    ready.clear();
+    for (Held held : order) {
+      if (held.state == Held.State.READY) {
+        ready.add(held);
+      }
+    }
   }
 
   /** Forgets the head of the order as far as it is settled. */

@@ -23,6 +23,9 @@ final class LaneLeases {
 
   /** The lanes that run in this process. */
   interface Fleet {
+    /** Rows parked in all lanes of all processes. */
+    void parked(long rows);
+
     /** False once it is on its way out. */
     boolean accepting();
 
@@ -61,6 +64,7 @@ final class LaneLeases {
             fleet.lanes().values().stream().map(LaneLoop::report).toList())
         .compose(
             standing -> {
+              fleet.parked(standing.parked());
               renewed(before, standing, sent);
               return share(standing);
             });

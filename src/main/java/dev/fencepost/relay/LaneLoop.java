@@ -1,6 +1,7 @@
 package dev.fencepost.relay;
 
 import dev.fencepost.decide.LeaseRules;
+import dev.fencepost.decide.RefusalPolicy;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.LagCause;
 import dev.fencepost.model.OutboxRow;
@@ -9,9 +10,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -24,26 +23,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>States: running → draining (no new pages; what is held is published) → stopped.
  */
-public final class LaneLoop implements LaneChannel.Owner {
-  private static final long QUIET_NANOS = 100_000_000L;
-  private static final long THIN_NANOS = 2_000_000_000L;
-  private static final int MOST_BATCHES = 64;
-
+public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
   private final Lane lane;
   private final RelaySettings settings;
   private final RelayPorts ports;
   private final LaneReader reader;
   private final LaneChannel channel;
   private final InFlight rows;
-  private final Parker parker;
-  private final Deque<Batch> batches = new ArrayDeque<>();
+  private final LaneBatches batches;
+  private final LaneCheckpoints checkpoints;
+  private final Refusals refusals;
   private final Set<Long> parkedAhead;
 
-  private Cursor base;
-  private Checkpoint newest;
-  private boolean moved;
-  private boolean appending;
-  private long appendedAt;
   private boolean reading;
   private boolean stopped;
   private boolean behind;
@@ -53,16 +44,26 @@ public final class LaneLoop implements LaneChannel.Owner {
    * What a lane is told at its take-over.
    *
    * @param trust until when its lease may be trusted
+   * @param total of all lanes
    * @param wake asks for a batch or a checkpoint
    * @param lost what is held is void: to be stopped and, if still owned, taken again
    */
-  record Lane(LaneStore.Taken taken, Publisher.TrustDeadline trust, Runnable wake, Runnable lost) {
+  record Lane(
+      LaneStore.Taken taken,
+      Publisher.TrustDeadline trust,
+      ParkedTotal total,
+      Runnable wake,
+      Runnable lost) {
     int number() {
       return taken.newest().lane();
     }
 
     String life() {
       return taken.life();
+    }
+
+    boolean trusted() {
+      return LeaseRules.trusted(System.nanoTime(), trust.nanoTime());
     }
   }
 
@@ -72,21 +73,17 @@ public final class LaneLoop implements LaneChannel.Owner {
     this.ports = ports;
     this.reader = new LaneReader(ports.outbox(), lane.number(), lane.life());
     this.rows = new InFlight(settings.ordered());
-    this.newest = lane.taken().newest();
+    this.batches = new LaneBatches(lane.taken().newest().cursor());
+    this.checkpoints = new LaneCheckpoints(lane.taken(), rows, batches, settings.checkpointRows());
     this.parkedAhead = new HashSet<>(lane.taken().parked());
     this.channel =
         new LaneChannel(vertx, ports.publisher(), "lane-" + lane.number(), lane.trust(), this);
-    this.parker = new Parker(settings, rows, lane.taken().blocked());
-    Cursor cursor = newest.cursor();
-    this.base = new Cursor(cursor.last(), cursor.floor(), cursor.floors(), null, 0);
-    if (cursor.ahead() != null) {
-      batches.add(new Batch(base, cursor.ahead(), cursor.position()));
-    }
-    this.appendedAt = System.nanoTime();
+    this.refusals = new Refusals(vertx, settings, ports, lane, rows, this);
   }
 
   void start() {
     channel.start();
+    refusals.start();
     tick();
   }
 
@@ -102,6 +99,10 @@ public final class LaneLoop implements LaneChannel.Owner {
     return lane.taken().fence();
   }
 
+  boolean stopped() {
+    return stopped;
+  }
+
   /** What is held is void. */
   void voided() {
     if (!stopped) {
@@ -109,53 +110,48 @@ public final class LaneLoop implements LaneChannel.Owner {
     }
   }
 
-  boolean stopped() {
-    return stopped;
+  /** Operators ask something of parked rows. */
+  void requested() {
+    refusals.requested();
   }
 
   // Batches
 
   /** Whether it could take a batch now. */
   boolean wantsBatch() {
-    Batch last = batches.peekLast();
     return !stopped
         && draining == null
         && channel.usable()
-        && (last == null || last.whole())
-        && batches.size() < MOST_BATCHES
+        && batches.takesMore()
+        && !refusals.full()
         && rows.size() <= settings.paging().window() / 2
         && rows.bytes() < settings.paging().windowBytes();
   }
 
   /** Whether a batch opened now would be empty. */
   boolean idle(OutboxStore.Poll poll) {
-    boolean idle = tip().idle(poll.floor(), poll.now());
+    boolean idle = batches.tip().idle(poll.floor(), poll.now());
     behind = !idle || !rows.isEmpty();
     return idle;
   }
 
   OutboxStore.Opening opening(OutboxStore.Poll poll) {
-    Batch.Start start = Batch.Start.of(tip(), poll.now());
-    return new OutboxStore.Opening(lane.number(), start.above(), tip().last(), limit());
+    Cursor tip = batches.tip();
+    long above = Batch.Start.of(tip, poll.now()).above();
+    return new OutboxStore.Opening(lane.number(), above, tip.last(), limit());
   }
 
   /** Takes the batch that lies between its last snapshot and this one. */
   void opened(OutboxStore.Opened opened, long floor, OutboxStore.Opening opening) {
-    Batch batch = new Batch(tip(), new Cursor.Ahead(opened.cur(), floor), 0);
-    batches.add(batch);
+    Batch batch = batches.add(opened.cur(), floor);
     Batch.Start start = batch.start();
     if (start.old().length == 0 && start.above() == opening.above()) {
       List<OutboxRow> page = opened.pages().getOrDefault(lane.number(), List.of());
-      admit(batch, page);
       LaneReader.pageRead(batch, page, opening.limit());
+      admit(batch, page);
     } // else a transaction with rows further back ended meanwhile: read from there
-    moved = true;
+    checkpoints.moved();
     advance();
-  }
-
-  private Cursor tip() {
-    Batch last = batches.peekLast();
-    return last == null ? base : last.after();
   }
 
   private OutboxStore.Limit limit() {
@@ -165,27 +161,27 @@ public final class LaneLoop implements LaneChannel.Owner {
 
   // Rows
 
-  /** Publishes what may be published and reads the next page if there is room. */
+  /** Publishes what may be published, reads the next page if there is room, parks the refused. */
   Future<Void> tick() {
     pump();
     return Future.join(read(), park()).mapEmpty();
   }
 
   private Future<Void> read() {
-    Batch last = batches.peekLast();
+    Batch batch = batches.reading();
     boolean room =
         rows.size() <= settings.paging().window() && rows.bytes() < settings.paging().windowBytes();
-    if (stopped || draining != null || reading || last == null || last.whole() || !room) {
+    if (stopped || draining != null || reading || batch == null || !room || refusals.full()) {
       return Future.succeededFuture();
     }
     reading = true;
     return reader
-        .next(last, limit())
+        .next(batch, limit())
         .transform(
             page -> {
               reading = false;
               if (page.succeeded() && !stopped) {
-                admit(last, page.result());
+                admit(batch, page.result());
                 advance();
               }
               return Outcomes.of(page);
@@ -197,14 +193,14 @@ public final class LaneLoop implements LaneChannel.Owner {
       Held held = rows.admit(row, batch);
       if (!parkedAhead.isEmpty() && parkedAhead.remove(row.seq())) {
         rows.settle(held);
-      } else if (!parker.takes(held)) {
+      } else if (!refusals.parker().takes(held)) {
         rows.enqueue(held);
       }
     }
   }
 
   private void pump() {
-    if (stopped || !channel.usable() || !trusted() || !rows.hasReady()) {
+    if (stopped || !channel.usable() || !lane.trusted() || !rows.hasReady()) {
       return;
     }
     int room = settings.paging().window() - rows.exposed();
@@ -212,6 +208,10 @@ public final class LaneLoop implements LaneChannel.Owner {
     List<OutboxRow> out = new ArrayList<>();
     Held held;
     while ((held = rows.poll(room > 0)) != null) {
+      if (refusals.parker().diverts(held)) {
+        rows.leave(held);
+        continue;
+      }
       if (!held.exposed) {
         room--;
       }
@@ -224,30 +224,16 @@ public final class LaneLoop implements LaneChannel.Owner {
     }
   }
 
-  private boolean trusted() {
-    return LeaseRules.trusted(System.nanoTime(), lane.trust().nanoTime());
-  }
-
   @Override
   public void settled(List<Publisher.Verdict> verdicts) {
-    if (stopped) {
-      return;
-    }
     channel.proven();
     long oldest = System.nanoTime();
     int published = 0;
     for (Publisher.Verdict verdict : verdicts) {
       Held held = rows.answered(verdict.seq());
-      if (held == null) {
-        continue;
-      }
-      oldest = Math.min(oldest, held.sentAt);
-      if (verdict.refusal() == null) {
-        rows.settle(held);
-        published++;
-      } else {
-        ports.events().refused(verdict.refusal());
-        parker.refused(held, verdict.refusal(), verdict.detail());
+      if (held != null) {
+        oldest = Math.min(oldest, held.sentAt);
+        published += apply(held, verdict);
       }
     }
     ports.events().published(lane.number(), published);
@@ -256,19 +242,49 @@ public final class LaneLoop implements LaneChannel.Owner {
     advance();
   }
 
+  private int apply(Held held, Publisher.Verdict verdict) {
+    ParkedReason refusal = verdict.refusal();
+    if (refusal == null) {
+      rows.settle(held);
+      return 1;
+    }
+    ports.events().refused(refusal);
+    refusals.parker().refused(held, refusal, verdict.detail());
+    return 0;
+  }
+
+  @Override
+  public void judged(Held held, Publisher.Verdict verdict) {
+    if (stopped) {
+      return;
+    }
+    ParkedReason refusal = verdict.refusal();
+    if (refusal != null) {
+      refusal = RefusalPolicy.convicted(refusal, Suspects.checked(held.row));
+    }
+    int published = apply(held, new Publisher.Verdict(verdict.seq(), refusal, verdict.detail()));
+    ports.events().published(lane.number(), published);
+    advance();
+  }
+
+  @Override
+  public void released() {
+    advance();
+  }
+
   /** Moves the cursor over what is settled, and goes on. */
   private void advance() {
-    moved |= rows.advance();
-    Batch first;
-    while ((first = batches.peek()) != null && first.done()) {
-      base = first.after();
-      batches.remove();
-      moved = true;
+    if (stopped) {
+      return;
+    }
+    boolean moved = rows.advance();
+    if (batches.advance() || moved) {
+      checkpoints.moved();
     }
     if (draining != null && drained()) {
       draining.tryComplete();
     }
-    if (rows.coverable() >= settings.checkpointRows() || wantsBatch()) {
+    if (checkpoints.pressing() || wantsBatch()) {
       lane.wake().run();
     }
     tick();
@@ -281,31 +297,19 @@ public final class LaneLoop implements LaneChannel.Owner {
 
   @Override
   public void gone(FencepostException cause, @Nullable ParkedReason refusal) {
-    if (stopped) {
-      return;
-    }
-    rows.recall();
+    List<Held> out = rows.recall(refusal != null);
     ports.events().unconfirmed(lane.number(), 0);
+    if (refusal != null) {
+      refusals.accuse(out, refusal);
+    }
     advance();
   }
 
   // Checkpoints
 
-  /**
-   * The checkpoint to append now, or null: after enough rows, after a while, or when forced. {@link
-   * #appended} follows.
-   */
+  /** The checkpoint to append now, or null; {@link #appended} follows. */
   @Nullable Checkpoint due(boolean forced) {
-    long age = System.nanoTime() - appendedAt;
-    boolean due =
-        forced
-            || rows.coverable() >= settings.checkpointRows()
-            || (rows.coverable() > 0 && age > QUIET_NANOS)
-            || age > THIN_NANOS;
-    if (stopped || appending || !moved || !due) {
-      return null;
-    }
-    return checkpoint();
+    return stopped ? null : checkpoints.due(forced);
   }
 
   /**
@@ -316,51 +320,31 @@ public final class LaneLoop implements LaneChannel.Owner {
     if (stopped) {
       return;
     }
-    if (!accepted) {
-      lane.lost().run();
-      return;
+    if (accepted) {
+      checkpoints.appended(checkpoint);
+      advance();
+    } else {
+      voided();
     }
-    appending = false;
-    newest = checkpoint;
-    appendedAt = System.nanoTime();
-    rows.covered();
-    advance();
-  }
-
-  private Checkpoint checkpoint() {
-    appending = true;
-    moved = false;
-    rows.cover();
-    return newest.next(fence(), cursor());
-  }
-
-  private Cursor cursor() {
-    Batch first = batches.peek();
-    return first == null ? base : first.cursor();
   }
 
   /** Puts refused rows, and those behind them, into safety together with the checkpoint. */
   private Future<Void> park() {
-    if (stopped || appending || !parker.pending()) {
+    if (stopped || checkpoints.appending() || !refusals.mayPark()) {
       return Future.succeededFuture();
     }
-    Checkpoint checkpoint = checkpoint();
-    Parker.Parking parking = parker.take();
+    Checkpoint checkpoint = checkpoints.next();
+    Parker.Parking parking = refusals.take();
     return ports
         .lanes()
         .park(settings.instance(), lane.life(), parking.rows(), checkpoint)
         .transform(
             result -> {
-              if (stopped) {
-                return Future.succeededFuture();
+              boolean accepted = result.succeeded() && result.result();
+              if (accepted && !stopped) {
+                refusals.parked(parking);
               }
-              boolean done = result.succeeded() && result.result();
-              if (done) {
-                parking.held().forEach(rows::settle);
-                appended(checkpoint, true);
-              } else {
-                lane.lost().run();
-              }
+              appended(checkpoint, accepted);
               return Outcomes.of(result);
             });
   }
@@ -377,7 +361,8 @@ public final class LaneLoop implements LaneChannel.Owner {
   }
 
   private boolean drained() {
-    return !appending && (rows.isEmpty() || (rows.unconfirmed() == 0 && !channel.usable()));
+    return !checkpoints.appending()
+        && (rows.isEmpty() || (rows.unconfirmed() == 0 && !channel.usable()));
   }
 
   /** Stops at once; what is out is void. */
@@ -386,25 +371,28 @@ public final class LaneLoop implements LaneChannel.Owner {
     if (draining != null) {
       draining.tryComplete();
     }
-    return channel.stop();
+    return Future.join(channel.stop(), refusals.stop()).mapEmpty();
   }
+
+  // Reports
 
   /** Its lease was prolonged: publishing that stopped for want of trust goes on. */
   void renewed(Duration oldest) {
     ports.events().lag(lane.number(), oldest, lagCause());
+    refusals.renewed();
     tick();
   }
 
   private LagCause lagCause() {
-    return channel.cause();
+    return channel.cause() != LagCause.NONE ? channel.cause() : refusals.cause();
   }
 
   LaneStore.Report report() {
     return new LaneStore.Report(
         lane.number(),
         fence(),
-        cursor().reached(),
+        batches.settled().reached(),
         new LaneStore.Lag(lagCause(), behind, channel.detail()),
-        parker.parked());
+        refusals.rows());
   }
 }

@@ -66,9 +66,24 @@ public interface LaneStore {
   /**
    * @param newest the last checkpoint, whoever wrote it
    * @param blocked keys that have parked rows
-   * @param parked seqs of parked rows that the cursor will meet again
+   * @param parked seqs of parked rows, some of which the cursor will meet again
+   * @param refused exchanges that took nothing
    */
-  record Taken(String life, Checkpoint newest, long fence, Set<String> blocked, Set<Long> parked) {}
+  record Taken(
+      String life,
+      Checkpoint newest,
+      long fence,
+      Set<String> blocked,
+      Set<Long> parked,
+      Map<String, ParkedReason> refused) {}
 
-  record Parking(OutboxRow row, ParkedReason reason, @Nullable String detail, Duration retryIn) {}
+  /**
+   * @param attempts 0 when it was not sent
+   */
+  record Parking(
+      OutboxRow row,
+      ParkedReason reason,
+      @Nullable String detail,
+      int attempts,
+      Duration retryIn) {}
 }

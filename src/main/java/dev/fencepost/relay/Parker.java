@@ -1,56 +1,87 @@
 package dev.fencepost.relay;
 
-import dev.fencepost.decide.RefusalPolicy;
 import dev.fencepost.model.ParkedReason;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which rows of a lane may not be published now: those the broker refused and all later ones of
- * their keys. A key stays blocked until its last parked row is gone.
+ * Which rows of a lane may not be published now: those the broker refused, all later ones of their
+ * keys, and what goes to an exchange that takes nothing. A key stays blocked until its last parked
+ * row is gone.
  */
 final class Parker {
-  private final RelaySettings settings;
   private final InFlight rows;
+  private final Destinations destinations;
   private final Set<String> blocked;
   private final List<Pending> pending = new ArrayList<>();
 
-  private record Pending(Held held, ParkedReason reason, @Nullable String detail) {}
+  /** Rows of a key that are on their way to the table. */
+  private final Map<String, Integer> moving = new HashMap<>();
+
+  private record Pending(Held held, ParkedReason reason, @Nullable String detail, int attempts) {}
 
   /** Rows on their way to the table. */
   record Parking(List<Held> held, List<LaneStore.Parking> rows) {}
 
-  Parker(RelaySettings settings, InFlight rows, Set<String> blocked) {
-    this.settings = settings;
+  Parker(InFlight rows, Destinations destinations, Set<String> blocked) {
     this.rows = rows;
+    this.destinations = destinations;
     this.blocked = new HashSet<>(blocked);
   }
 
-  /** Whether a row that was just read must be parked, too. */
+  /** Whether a row that was just read must be parked unsent; it is, then. */
   boolean takes(Held held) {
     String key = held.row.key();
-    if (key == null || !blocked.contains(key)) {
+    if (key != null && blocked.contains(key)) {
+      held.state = Held.State.PARKING;
+      park(held, ParkedReason.BEHIND_KEY, null, 0);
+      return true;
+    }
+    return false;
+  }
+
+  /** Whether a row that is to be sent next goes to an exchange that takes nothing; it is parked. */
+  boolean diverts(Held held) {
+    if (destinations.none()) {
       return false;
     }
-    held.state = Held.State.PARKING;
-    pending.add(new Pending(held, ParkedReason.BEHIND_KEY, null));
+    ParkedReason reason = destinations.refusal(held.row.route().exchange());
+    if (reason == null) {
+      return false;
+    }
+    withdraw(held, reason, "the exchange took nothing just before", 0);
     return true;
   }
 
   /** The broker refused a row: it and those of its key that wait behind it are parked. */
   void refused(Held held, ParkedReason reason, @Nullable String detail) {
+    if (Destinations.about(reason)) {
+      destinations.refuse(held.row.route().exchange(), reason);
+    }
+    withdraw(held, reason, detail, 1);
+  }
+
+  private void withdraw(Held held, ParkedReason reason, @Nullable String detail, int attempts) {
     String key = held.row.key();
     if (key != null) {
       blocked.add(key);
     }
     List<Held> chain = rows.withdraw(held);
-    pending.add(new Pending(held, reason, detail));
+    park(held, reason, detail, attempts);
     for (Held behind : chain.subList(1, chain.size())) {
-      pending.add(new Pending(behind, ParkedReason.BEHIND_KEY, null));
+      park(behind, ParkedReason.BEHIND_KEY, null, 0);
+    }
+  }
+
+  private void park(Held held, ParkedReason reason, @Nullable String detail, int attempts) {
+    pending.add(new Pending(held, reason, detail, attempts));
+    if (held.row.key() != null) {
+      moving.merge(held.row.key(), 1, Integer::sum);
     }
   }
 
@@ -58,23 +89,43 @@ final class Parker {
     return !pending.isEmpty();
   }
 
-  Parking take() {
-    Duration first =
-        RefusalPolicy.backoff(
-            1,
-            settings.relay().limits().parkedBackoffBase(),
-            settings.relay().limits().parkedBackoffMax());
+  /**
+   * @param most rows that have room
+   */
+  Parking take(long most) {
     List<Held> held = new ArrayList<>();
     List<LaneStore.Parking> parking = new ArrayList<>();
-    for (Pending each : pending) {
+    List<Pending> taken = pending.subList(0, (int) Math.min(most, pending.size()));
+    for (Pending each : taken) {
       held.add(each.held());
-      parking.add(new LaneStore.Parking(each.held().row, each.reason(), each.detail(), first));
+      parking.add(
+          new LaneStore.Parking(
+              each.held().row,
+              each.reason(),
+              each.detail(),
+              each.attempts(),
+              destinations.backoff(each.held().row.route().exchange(), each.attempts())));
     }
-    pending.clear();
+    taken.clear();
     return new Parking(held, parking);
   }
 
-  long parked() {
-    return 0;
+  /** They are in the table. */
+  void parked(Parking parking) {
+    for (Held held : parking.held()) {
+      if (held.row.key() != null) {
+        moving.computeIfPresent(held.row.key(), (key, n) -> n == 1 ? null : n - 1);
+      }
+      rows.settle(held);
+    }
+  }
+
+  /** These keys have no rows in the table any more. */
+  void free(Set<String> keys) {
+    for (String key : keys) {
+      if (!moving.containsKey(key)) {
+        blocked.remove(key);
+      }
+    }
   }
 }

@@ -29,12 +29,14 @@ public final class RelayLoop implements LaneLeases.Fleet {
   private final BatchOpener opener;
   private final Repeating turns;
   private final Repeating renewals;
+  private final ParkedTotal total;
   private boolean stopping;
 
   public RelayLoop(Vertx vertx, RelaySettings settings, RelayPorts ports) {
     this.vertx = vertx;
     this.settings = settings;
     this.ports = ports;
+    this.total = new ParkedTotal(settings.relay().limits().parkedMaxRows());
     this.leases = new LaneLeases(ports.lanes(), settings, this);
     this.opener = new BatchOpener(ports.outbox(), settings.instance());
     Pace pace = new Pace(settings.paging().pollMin(), settings.paging().pollMax());
@@ -63,9 +65,18 @@ public final class RelayLoop implements LaneLeases.Fleet {
         .turn(lanes.values())
         .map(
             turn -> {
-              lanes.values().forEach(LaneLoop::tick);
+              List.copyOf(lanes.values()).forEach(LaneLoop::tick);
+              if (turn.poll().requests()) {
+                List.copyOf(lanes.values()).forEach(LaneLoop::requested);
+              }
               return pace.after(turn.opened());
             });
+  }
+
+  @Override
+  public void parked(long rows) {
+    total.set(rows);
+    ports.events().parked(rows);
   }
 
   @Override
@@ -88,7 +99,8 @@ public final class RelayLoop implements LaneLeases.Fleet {
     int number = taken.newest().lane();
     LaneLoop[] self = new LaneLoop[1];
     LaneLoop.Lane lane =
-        new LaneLoop.Lane(taken, trust, turns::soon, () -> drop(self[0], "is to be read again"));
+        new LaneLoop.Lane(
+            taken, trust, total, turns::soon, () -> drop(self[0], "is to be read again"));
     LaneLoop loop = new LaneLoop(vertx, settings, ports, lane);
     self[0] = loop;
     LaneLoop before = lanes.put(number, loop);

@@ -2,4 +2,8 @@ package dev.fencepost.relay;
 
 /** What the relay needs of the world. */
 public record RelayPorts(
-    OutboxStore outbox, LaneStore lanes, Publisher publisher, RelayEvents events) {}
+    OutboxStore outbox,
+    LaneStore lanes,
+    ParkedRows parked,
+    Publisher publisher,
+    RelayEvents events) {}

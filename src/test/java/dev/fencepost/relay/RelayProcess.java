@@ -35,7 +35,12 @@ final class RelayProcess implements AutoCloseable {
     database = PgDatabase.open(vertx, config, instance);
     publisher = publishers.apply(vertx);
     RelayPorts ports =
-        new RelayPorts(new PgOutboxStore(database), new PgLaneStore(database), publisher, events);
+        new RelayPorts(
+            new PgOutboxStore(database),
+            new PgLaneStore(database),
+            new dev.fencepost.pg.PgParkedRows(database),
+            publisher,
+            events);
     run(
         () -> {
           loop = new RelayLoop(vertx, new RelaySettings(instance, relay), ports);

@@ -1,0 +1,119 @@
+package dev.fencepost.pg;
+
+/** The statements of parked rows. Only the first row of a key has a time for its next attempt. */
+final class ParkedSql {
+  private ParkedSql() {}
+
+  /** Held until the end of the transaction: no other owner comes in between. */
+  static final String GUARD =
+      """
+      select 1 from ${schema}.relay_leases where lane = $1 and owner = $2 and fence = $3 for key share
+      """;
+
+  static final String DUE =
+      """
+      with heads as (
+        select seq, key from ${schema}.parked_rows
+        where lane = $1 and next_attempt_at <= now() order by seq limit $2),
+      chains as (
+        select p.* from heads h cross join lateral (
+          select * from ${schema}.parked_rows p
+          where p.key = h.key and p.lane = $1 and p.seq >= h.seq
+            and (p.seq = h.seq or p.next_attempt_at is null)
+          order by p.seq limit 100) p
+        union all
+        select p.* from heads h join ${schema}.parked_rows p on p.lane = $1 and p.seq = h.seq
+        where h.key is null)
+      select seq, tx, event_id, exchange, routing_key, type, key, payload, content_type,
+        nullif(headers, '{}')::text, nullif(properties, '{}')::text, reason, attempts
+      from (
+        select *, sum(octet_length(payload)) over (order by seq rows unbounded preceding) as upto
+        from (select * from chains order by seq limit $2) c) q
+      where upto - octet_length(payload) < $3
+      order by seq
+      """;
+
+  static final String PUBLISHED =
+      "delete from ${schema}.parked_rows where lane = $1 and seq = any($2) returning seq";
+
+  static final String REFUSED =
+      """
+      update ${schema}.parked_rows p
+      set reason = g.reason, detail = g.detail, attempts = p.attempts + 1,
+        next_attempt_at = clock_timestamp() + g.retry_in * interval '1 millisecond'
+      from unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) as g(seq, reason, detail, retry_in)
+      where p.lane = $1 and p.seq = g.seq
+      """;
+
+  /** What is now the first of its key is due. */
+  static final String PROMOTE =
+      """
+      update ${schema}.parked_rows p set next_attempt_at = now()
+      from (
+        select distinct on (key) seq from ${schema}.parked_rows
+        where lane = $1 and key = any($2) order by key, seq) h
+      where p.lane = $1 and p.seq = h.seq and p.next_attempt_at is null
+      """;
+
+  static final String STATE =
+      """
+      select array(
+          select k from unnest($2::text[]) k
+          where not exists (select 1 from ${schema}.parked_rows p where p.key = k and p.lane = $1)),
+        (select ceil(extract(epoch from min(next_attempt_at) - clock_timestamp()) * 1000)::bigint
+          from ${schema}.parked_rows where lane = $1)
+      """;
+
+  static final String POSTPONE =
+      """
+      update ${schema}.parked_rows
+      set next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
+      where lane = $1 and exchange = $2 and next_attempt_at <= now()
+      """;
+
+  static final String REQUESTS =
+      """
+      select id, seq, action, exchange, routing_key from ${schema}.parked_requests
+      where lane = $1 and done_at is null order by id limit 200
+      """;
+
+  static final String RETRY =
+      """
+      update ${schema}.parked_rows set next_attempt_at = now()
+      where lane = $1 and seq = $2 and next_attempt_at is not null returning key
+      """;
+
+  static final String SKIP =
+      "delete from ${schema}.parked_rows where lane = $1 and seq = $2 returning key";
+
+  static final String REDIRECT =
+      """
+      update ${schema}.parked_rows
+      set exchange = $3, routing_key = coalesce($4, routing_key),
+        next_attempt_at = case when next_attempt_at is not null then now() end
+      where lane = $1 and seq = $2 returning key
+      """;
+
+  static final String DONE =
+      """
+      update ${schema}.parked_requests set done_at = clock_timestamp(), outcome = $2 where id = $1
+      """;
+
+  /** Requests for rows that have been published meanwhile, or whose lane nobody owned, included. */
+  static final String REQUEST =
+      """
+      with asked as (
+        insert into ${schema}.parked_requests (lane, seq, action, exchange, routing_key, operator)
+        select lane, seq, $2, $3, $4, $5 from ${schema}.parked_rows where seq = any($1)
+        returning lane, seq),
+      noted as (
+        insert into ${schema}.audit (actor, action, event_id, detail)
+        select $5, 'outbox_' || $2, p.event_id,
+          'seq=' || p.seq || ' key=' || coalesce(p.key, '') || ' exchange=' || p.exchange
+            || ' routing_key=' || p.routing_key
+            || case when $3::text is null then '' else
+                 ' to exchange=' || $3 || coalesce(' routing_key=' || $4, '') end
+        from asked join ${schema}.parked_rows p using (lane, seq))
+      select seq from asked order by seq
+      """;
+}

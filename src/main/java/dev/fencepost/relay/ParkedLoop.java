@@ -1,0 +1,182 @@
+package dev.fencepost.relay;
+
+import dev.fencepost.model.ParkedReason;
+import dev.fencepost.relay.ParkedRows.Answer;
+import dev.fencepost.relay.ParkedRows.Due;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tries the parked rows of a lane again, in the order of each key, by backoff, and carries out what
+ * operators ask. To an exchange that takes nothing one row goes at a time.
+ */
+final class ParkedLoop {
+  private static final Duration NEVER = Duration.ofDays(1);
+  private static final int ROWS = 200;
+
+  private final ParkedRows store;
+  private final Desk desk;
+  private final ParkedRows.LaneOwner owner;
+  private final OutboxStore.Limit limit;
+  private final Repeating ticks;
+  private boolean requested = true;
+  private long rows;
+
+  /** What it works with, all of one lane. */
+  record Desk(
+      Quarantine quarantine,
+      Parker parker,
+      Destinations destinations,
+      ParkedTotal total,
+      RelayEvents events) {}
+
+  ParkedLoop(Vertx vertx, RelaySettings settings, ParkedRows store, LaneLoop.Lane lane, Desk desk) {
+    this.store = store;
+    this.desk = desk;
+    this.owner = new ParkedRows.LaneOwner(settings.instance(), lane.number(), lane.taken().fence());
+    this.limit = new OutboxStore.Limit(ROWS, Math.max(1, settings.paging().windowBytes() / 4));
+    this.rows = lane.taken().parked().size();
+    this.ticks = new Repeating(vertx, "retrying parked rows of lane " + lane.number(), this::tick);
+  }
+
+  void start() {
+    ticks.start();
+  }
+
+  Future<Void> stop() {
+    return ticks.stop();
+  }
+
+  /** Rows have been parked. */
+  void parked(int more) {
+    rows += more;
+    ticks.soon();
+  }
+
+  /** Operators ask something. */
+  void requested() {
+    requested = true;
+    ticks.soon();
+  }
+
+  /** Rows parked in the lane. */
+  long rows() {
+    return rows;
+  }
+
+  /** One round; says when the next row is due. */
+  Future<Duration> tick() {
+    Future<Void> asked = Future.succeededFuture();
+    if (requested) {
+      requested = false;
+      asked = store.carryOut(owner).map(this::absorb).mapEmpty();
+    }
+    return asked.compose(v -> store.due(owner.lane(), limit)).compose(this::attempt);
+  }
+
+  private Duration absorb(ParkedRows.State state) {
+    desk.parker().free(state.free());
+    rows -= state.removed();
+    desk.total().add(-state.removed());
+    Duration next = state.next();
+    return next == null ? NEVER : next;
+  }
+
+  private Future<Duration> attempt(List<Due> due) {
+    List<Answer> answers = new ArrayList<>();
+    List<Future<Void>> chains = new ArrayList<>();
+    Set<String> probed = new HashSet<>();
+    for (List<Due> chain : chains(due)) {
+      String exchange = chain.get(0).row().route().exchange();
+      boolean refused = desk.destinations().refusal(exchange) != null;
+      if (!refused) {
+        chains.add(publish(chain, 0, answers));
+      } else if (probed.add(exchange)) {
+        chains.add(publish(chain.subList(0, 1), 0, answers));
+      }
+    }
+    return Future.join(chains)
+        .compose(v -> store.settle(owner, answers))
+        .map(this::absorb)
+        .compose(next -> postpone(probed, next));
+  }
+
+  private static Collection<List<Due>> chains(List<Due> due) {
+    Map<String, List<Due>> chains = new LinkedHashMap<>();
+    for (Due each : due) {
+      String key = each.row().key();
+      String chain = key == null ? "#" + each.row().seq() : "=" + key;
+      chains.computeIfAbsent(chain, k -> new ArrayList<>()).add(each);
+    }
+    return chains.values();
+  }
+
+  /** One after the other, until one is refused. */
+  private Future<Void> publish(List<Due> chain, int at, List<Answer> answers) {
+    if (at == chain.size()) {
+      return Future.succeededFuture();
+    }
+    Due due = chain.get(at);
+    String exchange = due.row().route().exchange();
+    boolean alone = desk.destinations().refusal(exchange) != null || mayClose(due.reason());
+    return desk.quarantine()
+        .attempt(due.row(), alone)
+        .compose(
+            verdict -> {
+              answers.add(answer(due, verdict));
+              return verdict.refusal() == null
+                  ? publish(chain, at + 1, answers)
+                  : Future.succeededFuture();
+            });
+  }
+
+  private static boolean mayClose(ParkedReason reason) {
+    return Suspects.closes(reason);
+  }
+
+  private Answer answer(Due due, Publisher.Verdict verdict) {
+    String exchange = due.row().route().exchange();
+    ParkedReason refusal = sharpened(due, verdict.refusal());
+    if (refusal == null) {
+      desk.events().published(owner.lane(), 1);
+    } else {
+      desk.events().refused(refusal);
+    }
+    if (refusal != null && Destinations.about(refusal)) {
+      desk.destinations().refuse(exchange, refusal);
+    } else {
+      desk.destinations().accept(exchange);
+    }
+    Duration retryIn = desk.destinations().backoff(exchange, due.attempts() + 1);
+    return new Answer(due.row(), refusal, verdict.detail(), retryIn);
+  }
+
+  private static @Nullable ParkedReason sharpened(Due due, @Nullable ParkedReason refusal) {
+    return refusal == null
+        ? null
+        : dev.fencepost.decide.RefusalPolicy.convicted(refusal, Suspects.checked(due.row()));
+  }
+
+  /** What was not tried because its exchange still takes nothing waits as long as the probe. */
+  private Future<Duration> postpone(Set<String> probed, Duration next) {
+    for (String exchange : probed) {
+      if (desk.destinations().refusal(exchange) != null) {
+        probed.remove(exchange);
+        return store
+            .postpone(owner, exchange, desk.destinations().backoff(exchange, 1))
+            .map(this::absorb)
+            .compose(then -> postpone(probed, then));
+      }
+    }
+    return Future.succeededFuture(next);
+  }
+}

@@ -1,0 +1,51 @@
+package dev.fencepost.relay;
+
+import dev.fencepost.model.OutboxRow;
+import dev.fencepost.model.ParkedReason;
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Port: parked rows of a lane, changed by its fenced owner alone. */
+public interface ParkedRows {
+
+  /**
+   * Rows whose time has come, each with those behind it of its key, in order; the first is always
+   * whole within the limit.
+   */
+  Future<List<Due>> due(int lane, OutboxStore.Limit limit);
+
+  /**
+   * Takes published rows away and puts refused ones off; what then comes first of its key is due at
+   * once. Fails with LEASE_LOST, changing nothing, when the lane is not ours.
+   */
+  Future<State> settle(LaneOwner owner, List<Answer> answers);
+
+  /** Puts off all due rows of an exchange that takes nothing. */
+  Future<State> postpone(LaneOwner owner, String exchange, Duration by);
+
+  /** Carries out what operators asked of rows of this lane. Fails as {@link #settle}. */
+  Future<State> carryOut(LaneOwner owner);
+
+  record LaneOwner(String instance, int lane, long fence) {}
+
+  /**
+   * @param attempts so far
+   */
+  record Due(OutboxRow row, ParkedReason reason, int attempts) {}
+
+  /**
+   * @param refusal null: published
+   */
+  record Answer(
+      OutboxRow row, @Nullable ParkedReason refusal, @Nullable String detail, Duration retryIn) {}
+
+  /**
+   * @param free keys asked about that have no parked rows any more
+   * @param removed rows that are not parked any more
+   * @param next until the next one is due, or null when none will be
+   */
+  record State(Set<String> free, int removed, @Nullable Duration next) {}
+}

@@ -1,0 +1,143 @@
+package dev.fencepost.relay;
+
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.OutboxRow;
+import dev.fencepost.model.ParkedReason;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A second channel of a lane, for rows that may make the broker close it: each goes alone, so that
+ * a closure convicts it. Rows that are not known to do so go together; when the channel closes on
+ * them nevertheless, they are tried again one by one. Opened when needed.
+ */
+final class Quarantine implements LaneChannel.Owner {
+  private static final Duration IDLE = Duration.ofSeconds(30);
+  private static final int TOGETHER = 100;
+
+  private final Vertx vertx;
+  private final Publisher publisher;
+  private final LaneLoop.Lane lane;
+  private final Deque<Trial> waiting = new ArrayDeque<>();
+  private final Map<Long, Trial> out = new LinkedHashMap<>();
+  private @Nullable LaneChannel channel;
+  private boolean stopped;
+  private long used;
+
+  private record Trial(OutboxRow row, boolean alone, Promise<Publisher.Verdict> verdict) {
+    Trial byItself() {
+      return new Trial(row, true, verdict);
+    }
+  }
+
+  Quarantine(Vertx vertx, Publisher publisher, LaneLoop.Lane lane) {
+    this.vertx = vertx;
+    this.publisher = publisher;
+    this.lane = lane;
+  }
+
+  /**
+   * Publishes a row and completes with the broker's verdict, however often the broker goes away
+   * before it gives one. Never completes when the lane ends first.
+   *
+   * @param alone whether it may close the channel
+   */
+  Future<Publisher.Verdict> attempt(OutboxRow row, boolean alone) {
+    Trial trial = new Trial(row, alone, Promise.promise());
+    waiting.add(trial);
+    pump();
+    return trial.verdict().future();
+  }
+
+  /** Sends what may be sent; to be called when the lease was renewed. */
+  void pump() {
+    if (stopped || waiting.isEmpty()) {
+      return;
+    }
+    if (channel == null) {
+      LaneChannel opening =
+          new LaneChannel(vertx, publisher, "quarantine-" + lane.number(), lane.trust(), this);
+      channel = opening;
+      opening.start();
+    }
+    if (!channel.usable() || !lane.trusted() || !out.isEmpty()) {
+      return;
+    }
+    used = System.nanoTime();
+    List<OutboxRow> rows = new ArrayList<>();
+    Set<String> ids = new HashSet<>();
+    Trial next;
+    while ((next = waiting.peek()) != null
+        && (rows.isEmpty() || !next.alone())
+        && rows.size() < TOGETHER
+        && ids.add(next.row().eventId())) {
+      waiting.remove();
+      out.put(next.row().seq(), next);
+      rows.add(next.row());
+      if (next.alone()) {
+        break;
+      }
+    }
+    channel.publish(rows);
+  }
+
+  @Override
+  public void settled(List<Publisher.Verdict> verdicts) {
+    for (Publisher.Verdict verdict : verdicts) {
+      Trial trial = out.remove(verdict.seq());
+      if (trial != null) {
+        trial.verdict().complete(verdict);
+      }
+    }
+    pump();
+    if (waiting.isEmpty() && out.isEmpty()) {
+      vertx.setTimer(IDLE.toMillis(), id -> closeIdle());
+    }
+  }
+
+  private void closeIdle() {
+    boolean idle = System.nanoTime() - used >= IDLE.toNanos();
+    if (channel != null && waiting.isEmpty() && out.isEmpty() && idle) {
+      channel.stop();
+      channel = null;
+    }
+  }
+
+  @Override
+  public void usable() {
+    pump();
+  }
+
+  @Override
+  public void gone(FencepostException cause, @Nullable ParkedReason refusal) {
+    List<Trial> back = new ArrayList<>(out.values());
+    out.clear();
+    if (refusal != null && back.size() == 1) {
+      Trial guilty = back.get(0);
+      guilty
+          .verdict()
+          .complete(new Publisher.Verdict(guilty.row().seq(), refusal, cause.getMessage()));
+    } else {
+      for (int i = back.size() - 1; i >= 0; i--) {
+        waiting.addFirst(refusal == null ? back.get(i) : back.get(i).byItself());
+      }
+    }
+    pump();
+  }
+
+  Future<Void> stop() {
+    stopped = true;
+    return channel == null ? Future.succeededFuture() : channel.stop();
+  }
+}

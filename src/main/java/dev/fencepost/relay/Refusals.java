@@ -1,0 +1,91 @@
+package dev.fencepost.relay;
+
+import dev.fencepost.model.LagCause;
+import dev.fencepost.model.ParkedReason;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.List;
+
+/** All of a lane that deals with rows the broker refuses. */
+final class Refusals {
+  private final RelaySettings settings;
+  private final Quarantine quarantine;
+  private final Suspects suspects;
+  private final Parker parker;
+  private final ParkedLoop loop;
+  private final ParkedTotal total;
+
+  Refusals(
+      Vertx vertx,
+      RelaySettings settings,
+      RelayPorts ports,
+      LaneLoop.Lane lane,
+      InFlight rows,
+      Suspects.Court court) {
+    this.settings = settings;
+    this.total = lane.total();
+    Destinations destinations = new Destinations(settings.relay().limits());
+    lane.taken().refused().forEach(destinations::refuse);
+    quarantine = new Quarantine(vertx, ports.publisher(), lane);
+    suspects = new Suspects(rows, quarantine, court);
+    parker = new Parker(rows, destinations, lane.taken().blocked());
+    ParkedLoop.Desk desk =
+        new ParkedLoop.Desk(quarantine, parker, destinations, total, ports.events());
+    loop = new ParkedLoop(vertx, settings, ports.parked(), lane, desk);
+  }
+
+  void start() {
+    loop.start();
+  }
+
+  Parker parker() {
+    return parker;
+  }
+
+  /** The channel was closed because of one of these. */
+  void accuse(List<Held> unconfirmed, ParkedReason reason) {
+    suspects.accuse(unconfirmed, reason, settings.ordered());
+  }
+
+  void requested() {
+    loop.requested();
+  }
+
+  Parker.Parking take() {
+    return parker.take(total.room());
+  }
+
+  boolean mayPark() {
+    return parker.pending() && !total.full();
+  }
+
+  /** Rows wait to be parked and there is no room. */
+  boolean full() {
+    return parker.pending() && total.full();
+  }
+
+  void parked(Parker.Parking parking) {
+    parker.parked(parking);
+    total.add(parking.rows().size());
+    loop.parked(parking.rows().size());
+  }
+
+  void renewed() {
+    quarantine.pump();
+  }
+
+  LagCause cause() {
+    if (full()) {
+      return LagCause.PARKED_FULL;
+    }
+    return loop.rows() > 0 ? LagCause.KEY_PARKED : LagCause.NONE;
+  }
+
+  long rows() {
+    return loop.rows();
+  }
+
+  Future<Void> stop() {
+    return Future.join(quarantine.stop(), loop.stop()).mapEmpty();
+  }
+}
