@@ -7,7 +7,6 @@ import dev.fencepost.operations.DeadLetterDesk;
 import dev.fencepost.operations.Operations;
 import dev.fencepost.operations.OutboxDesk;
 import dev.fencepost.operations.Pacing;
-import dev.fencepost.operations.ParkedRequests;
 import dev.fencepost.operations.ReplayStore;
 import dev.fencepost.operations.ReviewDesk;
 import dev.fencepost.operations.ReviewStore;
@@ -15,6 +14,7 @@ import dev.fencepost.operations.StatusQuery;
 import dev.fencepost.pg.PgDatabase;
 import dev.fencepost.pg.PgDeadLetterStore;
 import dev.fencepost.pg.PgHistoryStore;
+import dev.fencepost.pg.PgParkedRequests;
 import dev.fencepost.pg.PgParkedStore;
 import dev.fencepost.pg.PgStatusStore;
 import io.vertx.core.Vertx;
@@ -36,7 +36,7 @@ final class Operating {
         new OutboxDesk(
             new OutboxDesk.Stores(
                 new PgParkedStore(database),
-                Missing.port(ParkedRequests.class),
+                new PgParkedRequests(database),
                 Missing.port(ReplayStore.class)),
             pacing));
   }

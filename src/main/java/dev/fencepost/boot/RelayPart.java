@@ -4,6 +4,7 @@ import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.pg.PgDatabase;
 import dev.fencepost.pg.PgLaneStore;
 import dev.fencepost.pg.PgOutboxStore;
+import dev.fencepost.pg.PgParkedRows;
 import dev.fencepost.rabbit.RabbitBroker;
 import dev.fencepost.relay.RelayEvents;
 import dev.fencepost.relay.RelayPorts;
@@ -32,6 +33,7 @@ final class RelayPart {
                 new RelayPorts(
                     new PgOutboxStore(database),
                     new PgLaneStore(database),
+                    new PgParkedRows(database),
                     broker.publisher(config.limits()),
                     progress));
   }
