@@ -58,10 +58,10 @@ final class SharedConnections {
 
     /**
      * Gives it back because it was of no use: a connection that did not answer is cut, so that
-     * nobody gets it again.
+     * nobody gets it again. One that is blocked does not answer either, and is well.
      */
     <T> Future<T> abandon(FencepostException cause) {
-      if (cause.kind() == FailureKind.TIMEOUT) {
+      if (cause.kind() == FailureKind.TIMEOUT && slot.connection.blockedReason() == null) {
         slot.connection.kill(cause);
       }
       release();
@@ -91,8 +91,9 @@ final class SharedConnections {
       this.alone = alone;
     }
 
+    /** A blocked broker does not even open a channel. */
     private boolean takes(int limit) {
-      return !alone && !retired && channels < limit;
+      return !alone && !retired && channels < limit && connection.blockedReason() == null;
     }
   }
 

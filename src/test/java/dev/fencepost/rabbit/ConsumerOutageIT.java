@@ -11,6 +11,7 @@ import dev.fencepost.rabbit.ConsumeHarness.Told;
 import dev.fencepost.rabbit.PublishHarness.Plain;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.RabbitServer;
+import dev.fencepost.testing.TcpProxy;
 import dev.fencepost.worker.Deliveries.Subscription;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -74,6 +75,22 @@ class ConsumerOutageIT {
       if (!server.isRunning()) {
         server.restart();
       }
+    }
+  }
+
+  @Test
+  void noticesASilentConnection() throws Exception {
+    String uri = server.newVhost();
+    try (TcpProxy proxy = TcpProxy.to(uri);
+        ConsumeHarness harness = new ConsumeHarness(proxy.uri(uri) + "?heartbeat=1")) {
+      harness.consume(queue("silent", declare("quorum", BINDING), 5), told);
+      told.awaitEpochs(1);
+      proxy.freeze();
+      Await.until("noticed", Duration.ofSeconds(6), () -> !told.interruptions.isEmpty());
+      proxy.thaw();
+      told.awaitEpochs(2);
+      send(uri, 1);
+      told.awaitDelivered(1);
     }
   }
 

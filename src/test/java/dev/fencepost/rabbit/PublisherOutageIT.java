@@ -185,6 +185,11 @@ class PublisherOutageIT {
         harness.publish(channel, harness.rows(10, "alarm"));
         Await.until("blocked", () -> told.blocked.size() == 1 && neighbour.blocked.size() == 1);
         assertThat(told.blocked.get(0)).startsWith("true:").contains("memory");
+        // A channel that is opened now does not wait for the blocked connection.
+        Told late = new Told();
+        PublishChannel another = harness.open("lane-2", late);
+        harness.publish(another, harness.rows(1, "alarm"));
+        Await.until("blocked too", () -> late.blocked.size() == 1);
         long blockedAt = System.nanoTime();
         Await.until(
             "longer than the confirm timeout",
