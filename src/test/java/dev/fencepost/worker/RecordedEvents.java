@@ -3,26 +3,28 @@ package dev.fencepost.worker;
 import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.RecoveryDecision;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Counts what the worker tells of itself. */
 final class RecordedEvents implements WorkerEvents {
-  final Map<Outcome, Integer> outcomes = new HashMap<>();
-  final List<RecoveryDecision> decisions = new ArrayList<>();
-  final Map<String, Integer> inFlight = new HashMap<>();
-  int delivered;
-  int acknowledged;
-  int starts;
-  int firstStarts;
-  int leaked;
-  int stalled;
-  int leasesLost;
-  int denied;
-  int deadLetters;
-  int highestInFlight;
+  final Map<Outcome, Integer> outcomes = new ConcurrentHashMap<>();
+  final List<RecoveryDecision> decisions = new CopyOnWriteArrayList<>();
+  final Map<String, Integer> inFlight = new ConcurrentHashMap<>();
+  final Map<String, List<RecoveryDecision>> decisionsByQueue = new ConcurrentHashMap<>();
+  private final Map<String, Integer> duplicatesByQueue = new ConcurrentHashMap<>();
+  volatile int delivered;
+  volatile int acknowledged;
+  volatile int starts;
+  volatile int firstStarts;
+  volatile int leaked;
+  volatile int stalled;
+  volatile int leasesLost;
+  volatile int denied;
+  volatile int deadLetters;
+  volatile int highestInFlight;
 
   int count(Outcome outcome) {
     return outcomes.getOrDefault(outcome, 0);
@@ -33,8 +35,15 @@ final class RecordedEvents implements WorkerEvents {
     delivered++;
   }
 
+  int duplicates(String queue) {
+    return duplicatesByQueue.getOrDefault(queue, 0);
+  }
+
   @Override
   public void settled(String queue, String type, Outcome outcome) {
+    if (outcome == Outcome.DUPLICATE) {
+      duplicatesByQueue.merge(queue, 1, Integer::sum);
+    }
     outcomes.merge(outcome, 1, Integer::sum);
   }
 
@@ -64,6 +73,7 @@ final class RecordedEvents implements WorkerEvents {
   @Override
   public void takenOver(String queue, String type, RecoveryDecision decision) {
     decisions.add(decision);
+    decisionsByQueue.computeIfAbsent(queue, q -> new CopyOnWriteArrayList<>()).add(decision);
   }
 
   @Override

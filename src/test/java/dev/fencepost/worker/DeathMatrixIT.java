@@ -1,0 +1,155 @@
+package dev.fencepost.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fencepost.testing.Await;
+import dev.fencepost.testing.ServiceProcess;
+import dev.fencepost.testing.TestServers;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.assertj.core.api.SoftAssertions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * spec/death-matrix.csv as it is: a second JVM is killed by itself at each stage, for each kind,
+ * and a survivor makes of it what the row says.
+ */
+class DeathMatrixIT {
+  private static final Duration DEADLINE = Duration.ofSeconds(120);
+  private static String database;
+  private static String broker;
+
+  /** A row of the table. */
+  record Row(
+      String stage,
+      String kind,
+      String state,
+      String calls,
+      String effects,
+      String attempts,
+      String decision) {
+    static Row of(String line) {
+      String[] fields = line.split(",", -1);
+      return new Row(fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], fields[6]);
+    }
+
+    String queue() {
+      return stage + "." + kind;
+    }
+  }
+
+  @BeforeAll
+  static void servers() {
+    database = TestServers.postgres().newDatabase();
+    broker = TestServers.broker().newVhost();
+    WorkerProcess.migrate(database);
+  }
+
+  static List<Row> rows() throws IOException {
+    try (Stream<String> lines = Files.lines(Path.of("src/test/resources/spec/death-matrix.csv"))) {
+      return lines.skip(1).filter(line -> !line.isBlank()).map(Row::of).toList();
+    }
+  }
+
+  @Test
+  void everyRowComesOut() throws Exception {
+    List<Row> rows = rows();
+    assertThat(rows).hasSize(34);
+    try (Publishing publishing = new Publishing(broker)) {
+      for (Row row : rows) {
+        publishing.declare(row.queue());
+        publishing.send(row.queue(), row.kind(), row.queue());
+      }
+      publishing.confirmed();
+    }
+    kill(rows);
+    try (WorkerProcess survivor =
+        new WorkerProcess(
+            database,
+            broker,
+            rows.stream().map(Row::queue).toList(),
+            new Death(Stage.NONE, "KILL"))) {
+      Remote remote = new Remote(database);
+      SoftAssertions soft = new SoftAssertions();
+      for (Row row : rows) {
+        check(row, remote, survivor, soft);
+      }
+      soft.assertAll();
+    }
+  }
+
+  /** Some at a time: each is a JVM. */
+  private static void kill(List<Row> rows) throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(3);
+    try {
+      List<Future<Integer>> exits =
+          rows.stream().map(row -> threads.submit(() -> dieAt(row))).toList();
+      for (Future<Integer> exit : exits) {
+        assertThat(exit.get()).as("SIGKILL").isEqualTo(137);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private static int dieAt(Row row) {
+    try (ServiceProcess victim =
+        ServiceProcess.start(
+            WorkerProcess.class, database, broker, row.queue(), row.stage(), "KILL")) {
+      victim.awaitLine("KILL at", Duration.ofSeconds(60));
+      return victim.awaitExit(Duration.ofSeconds(20));
+    }
+  }
+
+  private static void check(Row row, Remote remote, WorkerProcess survivor, SoftAssertions soft) {
+    String where = " where event_id = '" + row.queue() + "'";
+    try {
+      Await.until(
+          row + " ends",
+          DEADLINE,
+          () ->
+              row.state().equals(remote.ask("select state from fencepost.activities" + where))
+                  && (!row.decision().equals("duplicate")
+                      || survivor.events.duplicates(row.queue()) > 0));
+    } catch (AssertionError e) {
+      soft.fail(
+          "%s: state is %s", row, remote.ask("select state from fencepost.activities" + where));
+    }
+    if (!row.calls().isEmpty()) {
+      same(soft, row, "remote calls", row.calls(), remote.count("remote_call", row.queue()));
+      same(soft, row, "remote effects", row.effects(), remote.count("remote_effect", row.queue()));
+      same(
+          soft,
+          row,
+          "attempts",
+          row.attempts(),
+          Long.parseLong(remote.ask("select count(*) from fencepost.attempts" + where)));
+    } else {
+      same(soft, row, "effects", row.effects(), remote.count("effect", row.queue()));
+    }
+    if (!row.decision().isEmpty() && !row.decision().equals("duplicate")) {
+      soft.assertThat(survivor.events.decisionsByQueue.getOrDefault(row.queue(), List.of()))
+          .as("%s: decision", row)
+          .extracting(decision -> decision.wire())
+          .containsExactly(row.decision());
+    }
+    if (row.decision().isEmpty()) {
+      soft.assertThat(survivor.events.decisionsByQueue)
+          .as("%s", row)
+          .doesNotContainKey(row.queue());
+    }
+  }
+
+  private static void same(
+      SoftAssertions soft, Row row, String what, String expected, long actual) {
+    soft.assertThat(Long.toString(actual)).as("%s: %s", row, what).isEqualTo(expected);
+  }
+}

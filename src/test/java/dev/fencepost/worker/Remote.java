@@ -1,0 +1,77 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.model.ActivityKind;
+import dev.fencepost.testing.PostgresServer;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+/**
+ * The remote that activities call: it writes every call down, and deduplicates for those whose kind
+ * says that it does.
+ */
+final class Remote {
+  private final String uri;
+
+  Remote(String uri) {
+    this.uri = uri;
+  }
+
+  static void create(String uri) {
+    PostgresServer.execute(
+        uri,
+        "create table remote_call(id bigserial, event_id text, fence bigint)",
+        "create table remote_effect(id bigserial, event_id text)",
+        "create table effect(id bigserial, event_id text)");
+  }
+
+  void call(String eventId, long fence, ActivityKind kind) throws SQLException {
+    boolean deduplicates = kind == ActivityKind.IDEMPOTENT;
+    try (Connection connection = PostgresServer.connect(uri);
+        PreparedStatement call =
+            connection.prepareStatement("insert into remote_call(event_id, fence) values (?, ?)");
+        PreparedStatement effect =
+            connection.prepareStatement(
+                "insert into remote_effect(event_id) select ? where not ? or not exists"
+                    + " (select 1 from remote_effect where event_id = ?)")) {
+      call.setString(1, eventId);
+      call.setLong(2, fence);
+      call.executeUpdate();
+      effect.setString(1, eventId);
+      effect.setBoolean(2, deduplicates);
+      effect.setString(3, eventId);
+      effect.executeUpdate();
+    }
+  }
+
+  boolean happened(String eventId) throws SQLException {
+    return count("remote_effect", eventId) > 0;
+  }
+
+  long count(String table, String eventId) {
+    try (Connection connection = PostgresServer.connect(uri);
+        PreparedStatement query =
+            connection.prepareStatement("select count(*) from " + table + " where event_id = ?")) {
+      query.setString(1, eventId);
+      try (ResultSet rows = query.executeQuery()) {
+        rows.next();
+        return rows.getLong(1);
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The first column of a query, as text. */
+  String ask(String sql) {
+    try (Connection connection = PostgresServer.connect(uri);
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      return rows.next() ? rows.getString(1) : null;
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

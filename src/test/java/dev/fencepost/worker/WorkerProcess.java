@@ -1,0 +1,164 @@
+package dev.fencepost.worker;
+
+import dev.fencepost.api.ActivityContext;
+import dev.fencepost.api.BlockingActivityHandler;
+import dev.fencepost.api.ProbeResult;
+import dev.fencepost.api.Receipt;
+import dev.fencepost.config.ActivityConfig;
+import dev.fencepost.config.ConfigLoader;
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.config.QueueConfig;
+import dev.fencepost.model.ActivityKind;
+import dev.fencepost.pg.Migrations;
+import dev.fencepost.pg.PgActivityStore;
+import dev.fencepost.pg.PgDatabase;
+import dev.fencepost.rabbit.RabbitBroker;
+import dev.fencepost.testing.Await;
+import io.vertx.core.Vertx;
+import io.vertx.sqlclient.Tuple;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * A worker on real servers, with one queue per name and the types {@code pure}, {@code idempotent},
+ * {@code queryable}, {@code irreversible} and {@code effect}, whose handlers call {@link Remote}.
+ * As a main class: a process of its own that a {@link Death} ends.
+ */
+final class WorkerProcess implements AutoCloseable {
+  static final Duration TTL = Duration.ofSeconds(3);
+  private static final Duration SOFT = Duration.ofMillis(1_200);
+  private static final Duration HARD = Duration.ofMillis(1_800);
+
+  final Vertx vertx = Vertx.vertx();
+  final String owner = "test-" + UUID.randomUUID();
+  final RecordedEvents events = new RecordedEvents();
+  final WorkerVerticle verticle;
+  private final PgDatabase database;
+  private final PgDatabase effects;
+  private final RabbitBroker broker;
+  private final Remote remote;
+  private final Death death;
+  private final String deployment;
+
+  WorkerProcess(String databaseUri, String brokerUri, List<String> queues, Death death) {
+    this.death = death;
+    this.remote = new Remote(databaseUri);
+    FencepostConfig.Database config =
+        new FencepostConfig.Database(List.of(databaseUri), "fencepost", 6);
+    this.database = PgDatabase.open(vertx, config, "worker");
+    this.effects = PgDatabase.open(vertx, config, "effects");
+    this.broker =
+        new RabbitBroker(
+            vertx, new FencepostConfig.Broker(List.of(brokerUri), null, Duration.ofMinutes(30)));
+    ActivityStore store = DyingStore.of(new PgActivityStore(database, effects), death);
+    this.verticle =
+        new WorkerVerticle(
+            new WorkerParts(
+                owner,
+                new WorkerParts.Ports(store, broker.deliveries(), events, this::handler),
+                new FencepostConfig.Worker(
+                    true,
+                    16,
+                    Duration.ofSeconds(10),
+                    Duration.ofMillis(500),
+                    Duration.ofHours(24),
+                    Duration.ofDays(7)),
+                queues.stream().map(WorkerProcess::queue).toList(),
+                Duration.ofMinutes(30)));
+    this.deployment = Await.result(vertx.deployVerticle(verticle));
+  }
+
+  static void migrate(String databaseUri) {
+    Vertx vertx = Vertx.vertx();
+    FencepostConfig config =
+        ConfigLoader.parse("database: {uris: [\"" + databaseUri + "\"]}", Map.of());
+    Await.result(new Migrations(vertx, config).migrate());
+    Await.result(vertx.close());
+    Remote.create(databaseUri);
+  }
+
+  /** The queue of a consumer; its name is also the routing key on the default exchange. */
+  static QueueConfig queue(String name) {
+    Map<String, ActivityConfig> activities = new java.util.LinkedHashMap<>();
+    for (ActivityKind kind : ActivityKind.values()) {
+      activities.put(
+          kind.wire(),
+          new ActivityConfig(
+              kind.wire(),
+              kind,
+              new ActivityConfig.Handler.JavaClass(kind.wire()),
+              16,
+              new ActivityConfig.Timing(
+                  new FencepostConfig.LeaseTimes(TTL, TTL.dividedBy(4)), SOFT, HARD, null),
+              new ActivityConfig.Retry(2, Duration.ofMillis(500), 2, Duration.ofHours(1), 0, 3),
+              null));
+    }
+    return new QueueConfig(
+        name,
+        name,
+        new QueueConfig.Declare("quorum", List.of()),
+        new QueueConfig.Intake(64, 32, QueueConfig.Ordering.NONE),
+        null,
+        null,
+        activities);
+  }
+
+  private BoundHandler handler(QueueConfig queue, ActivityConfig activity) {
+    if (activity.kind() == ActivityKind.EFFECT) {
+      return new BoundHandler.Effect(
+          (context, transaction) ->
+              transaction
+                  .preparedQuery("insert into public.effect(event_id) values ($1)")
+                  .execute(Tuple.of(context.eventId()))
+                  .map(Receipt.succeeded()));
+    }
+    return new BoundHandler.Blocking(new Caller(activity.kind()));
+  }
+
+  /** Calls the remote and records the receipt before it returns. */
+  private final class Caller implements BlockingActivityHandler {
+    private final ActivityKind kind;
+
+    Caller(ActivityKind kind) {
+      this.kind = kind;
+    }
+
+    @Override
+    public Receipt run(ActivityContext context) throws Exception {
+      death.at(Stage.BEFORE_REMOTE_CALL);
+      remote.call(context.eventId(), context.fence(), kind);
+      death.at(Stage.AFTER_REMOTE_CALL);
+      Receipt receipt = Receipt.succeeded("done by " + owner);
+      Await.result(context.recordReceipt(receipt));
+      return receipt;
+    }
+
+    @Override
+    public ProbeResult probe(ActivityContext context) throws Exception {
+      return remote.happened(context.eventId())
+          ? ProbeResult.succeeded("found")
+          : ProbeResult.neverHappened();
+    }
+  }
+
+  /** The ordered shutdown. */
+  @Override
+  public void close() {
+    Await.result(vertx.undeploy(deployment));
+    Await.result(broker.close());
+    Await.result(database.close());
+    Await.result(effects.close());
+    Await.result(vertx.close());
+  }
+
+  /** Arguments: database, broker, queue, stage, signal. */
+  public static void main(String[] args) throws InterruptedException {
+    Death death = new Death(Stage.of(args[3]), args[4]);
+    WorkerProcess process = new WorkerProcess(args[0], args[1], List.of(args[2]), death);
+    System.out.println("started " + process.owner);
+    new CountDownLatch(1).await();
+  }
+}
