@@ -20,7 +20,7 @@ const total = (byName, name, where = {}) => {
   const found = (byName.get(name) ?? []).filter((s) =>
     Object.entries(where).every(([label, value]) => s.labels[label] === value),
   );
-  return found.length === 0 ? null : found.reduce((sum, s) => sum + (s.value ?? 0), 0);
+  return found.every((s) => s.value === null) ? null : found.reduce((sum, s) => sum + (s.value ?? 0), 0);
 };
 
 /** What changed in a second since the answer before; null until there are two. */

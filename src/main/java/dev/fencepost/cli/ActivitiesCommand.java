@@ -28,7 +28,8 @@ final class ActivitiesCommand extends GroupCommand {
       footerHeading = "%nExamples:%n",
       footer = {
         "  fencepost activities list -c conf/fencepost.yaml --consumer notifications",
-        "  fencepost activities list -c conf/fencepost.yaml --state retry_scheduled --json"
+        "  fencepost activities list -c conf/fencepost.yaml \\",
+        "      --state retry_scheduled --json"
       })
   static final class ListThem extends OperatorCommand {
     private static final List<String> COLUMNS =
@@ -78,7 +79,8 @@ final class ActivitiesCommand extends GroupCommand {
       footerHeading = "%nExamples:%n",
       footer = {
         "  fencepost activities show -c conf/fencepost.yaml notifications order-7",
-        "  fencepost activities show -c conf/fencepost.yaml notifications order-7 --json"
+        "  fencepost activities show -c conf/fencepost.yaml notifications order-7 \\",
+        "      --json"
       })
   @SuppressWarnings("NullAway.Init") // picocli sets the fields
   static final class Show extends OperatorCommand {

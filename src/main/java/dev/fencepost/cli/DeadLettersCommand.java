@@ -30,9 +30,12 @@ import picocli.CommandLine.Parameters;
     },
     footerHeading = "%nExamples:%n",
     footer = {
-      "  fencepost dead-letters list -c conf/fencepost.yaml --reason retries_exhausted --since 2h",
-      "  fencepost dead-letters redrive -c conf/fencepost.yaml --consumer mail --since 2h --dry-run",
-      "  fencepost dead-letters redrive -c conf/fencepost.yaml 17 18 --operator anna"
+      "  fencepost dead-letters list -c conf/fencepost.yaml \\",
+      "      --reason retries_exhausted --since 2h",
+      "  fencepost dead-letters redrive -c conf/fencepost.yaml --consumer mail \\",
+      "      --since 2h --dry-run",
+      "  fencepost dead-letters redrive -c conf/fencepost.yaml 17 18 \\",
+      "      --operator anna"
     })
 final class DeadLettersCommand extends GroupCommand {
 
@@ -42,8 +45,10 @@ final class DeadLettersCommand extends GroupCommand {
       mixinStandardHelpOptions = true,
       footerHeading = "%nExamples:%n",
       footer = {
-        "  fencepost dead-letters list -c conf/fencepost.yaml --consumer mail --since 2h",
-        "  fencepost dead-letters list -c conf/fencepost.yaml --state all --search timeout --json"
+        "  fencepost dead-letters list -c conf/fencepost.yaml --consumer mail \\",
+        "      --since 2h",
+        "  fencepost dead-letters list -c conf/fencepost.yaml --state all \\",
+        "      --search timeout --json"
       })
   static final class ListThem extends OperatorCommand {
     private static final List<String> COLUMNS =
@@ -160,18 +165,19 @@ final class DeadLettersCommand extends GroupCommand {
 
   @Command(
       name = "redrive",
-      description = {
-        "Starts events anew, each with a fresh budget of attempts, from the body kept in the",
-        "database. Saying it twice does nothing twice. Those that die meanwhile are not touched."
-      },
+      description =
+          "Starts events anew, each with a fresh budget of attempts, from the body kept "
+              + "in the database. Saying it twice does nothing twice. Those that die meanwhile "
+              + "are not touched.",
       mixinStandardHelpOptions = true,
       footerHeading = "%nExamples:%n",
       footer = {
-        "  fencepost dead-letters redrive -c conf/fencepost.yaml 17 18 --operator anna",
-        "  fencepost dead-letters redrive -c conf/fencepost.yaml --reason retries_exhausted \\",
-        "      --since 2h --dry-run",
-        "  fencepost dead-letters redrive -c conf/fencepost.yaml --reason retries_exhausted \\",
-        "      --since 2h --rate 50 --operator anna"
+        "  fencepost dead-letters redrive -c conf/fencepost.yaml 17 18 \\",
+        "      --operator anna",
+        "  fencepost dead-letters redrive -c conf/fencepost.yaml \\",
+        "      --reason retries_exhausted --since 2h --dry-run",
+        "  fencepost dead-letters redrive -c conf/fencepost.yaml \\",
+        "      --reason retries_exhausted --since 2h --rate 50 --operator anna"
       })
   static final class Redrive extends Bulk {
     @Override
@@ -192,8 +198,9 @@ final class DeadLettersCommand extends GroupCommand {
       footerHeading = "%nExamples:%n",
       footer = {
         "  fencepost dead-letters discard -c conf/fencepost.yaml 17 --operator anna",
-        "  fencepost dead-letters discard -c conf/fencepost.yaml --reason poison_message \\",
-        "      --until 7d --operator anna --note 'sent by the old writer'"
+        "  fencepost dead-letters discard -c conf/fencepost.yaml \\",
+        "      --reason poison_message --until 7d --operator anna \\",
+        "      --note 'sent by the old writer'"
       })
   static final class Discard extends Bulk {
     @Override

@@ -30,7 +30,8 @@ import picocli.CommandLine.Parameters;
     footer = {
       "  fencepost outbox parked -c conf/fencepost.yaml",
       "  fencepost outbox retry -c conf/fencepost.yaml order-7 --operator anna",
-      "  fencepost outbox replay -c conf/fencepost.yaml --since 2h --type order.placed --dry-run"
+      "  fencepost outbox replay -c conf/fencepost.yaml --since 2h \\",
+      "      --type order.placed --dry-run"
     })
 final class OutboxCommand extends GroupCommand {
 
@@ -40,7 +41,8 @@ final class OutboxCommand extends GroupCommand {
       mixinStandardHelpOptions = true,
       footerHeading = "%nExamples:%n",
       footer = {
-        "  fencepost outbox parked -c conf/fencepost.yaml --reason exchange_missing --json"
+        "  fencepost outbox parked -c conf/fencepost.yaml \\",
+        "      --reason exchange_missing --json"
       })
   static final class Parked extends OperatorCommand {
     private static final List<String> COLUMNS =
@@ -136,15 +138,14 @@ final class OutboxCommand extends GroupCommand {
 
   @Command(
       name = "redirect",
-      description = {
-        "Has a parked row published elsewhere; by key also those behind it that go to the same",
-        "exchange and routing key."
-      },
+      description =
+          "Has a parked row published elsewhere; by key also those behind it that go to "
+              + "the same exchange and routing key.",
       mixinStandardHelpOptions = true,
       footerHeading = "%nExamples:%n",
       footer = {
-        "  fencepost outbox redirect -c conf/fencepost.yaml order-7 --exchange orders \\",
-        "      --routing-key order.placed --operator anna"
+        "  fencepost outbox redirect -c conf/fencepost.yaml order-7 \\",
+        "      --exchange orders --routing-key order.placed --operator anna"
       })
   @SuppressWarnings("NullAway.Init") // picocli sets the fields
   static final class Redirect extends Ask {
@@ -169,16 +170,16 @@ final class OutboxCommand extends GroupCommand {
 
   @Command(
       name = "replay",
-      description = {
-        "Publishes once more what is still retained: same event ids, with the header",
-        "fencepost-replay. Old events then follow newer ones of their key."
-      },
+      description =
+          "Publishes once more what is still retained: same event ids, with the header "
+              + "fencepost-replay. Old events then follow newer ones of their key.",
       mixinStandardHelpOptions = true,
       footerHeading = "%nExamples:%n",
       footer = {
         "  fencepost outbox replay -c conf/fencepost.yaml --since 2h --dry-run",
-        "  fencepost outbox replay -c conf/fencepost.yaml --since 2025-03-31T14:00:00Z \\",
-        "      --until 2025-03-31T15:00:00Z --exchange orders --rate 500"
+        "  fencepost outbox replay -c conf/fencepost.yaml \\",
+        "      --since 2025-03-31T14:00:00Z --until 2025-03-31T15:00:00Z \\",
+        "      --exchange orders --rate 500"
       })
   @SuppressWarnings("NullAway.Init") // picocli sets the fields
   static final class Replay extends OperatorCommand {

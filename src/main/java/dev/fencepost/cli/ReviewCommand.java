@@ -23,8 +23,8 @@ import picocli.CommandLine.Parameters;
     footer = {
       "  fencepost review list -c conf/fencepost.yaml",
       "  fencepost review show -c conf/fencepost.yaml payments pay-8812",
-      "  fencepost review resolve -c conf/fencepost.yaml payments pay-8812 --as succeeded \\",
-      "      --operator anna --evidence 'bank statement 17, line 3'"
+      "  fencepost review resolve -c conf/fencepost.yaml payments pay-8812 \\",
+      "      --as succeeded --operator anna --evidence 'bank statement 17, line 3'"
     })
 final class ReviewCommand extends GroupCommand {
 
@@ -79,16 +79,16 @@ final class ReviewCommand extends GroupCommand {
 
   @Command(
       name = "resolve",
-      description = {
-        "Records what a person found out. succeeded: it happened, a receipt is written. failed: it",
-        "did not and must not happen, a dead letter is written. retry: it did not happen and may",
-        "start once more, even at the limit."
-      },
+      description =
+          "Records what a person found out. succeeded: it happened, a receipt is written. "
+              + "failed: it did not and must not happen, a dead letter is written. retry: it "
+              + "did not happen and may start once more, even at the limit.",
       mixinStandardHelpOptions = true,
       footerHeading = "%nExamples:%n",
       footer = {
-        "  fencepost review resolve -c conf/fencepost.yaml payments pay-8812 --as succeeded \\",
-        "      --operator anna --evidence 'bank statement 17, line 3' --fence 2"
+        "  fencepost review resolve -c conf/fencepost.yaml payments pay-8812 \\",
+        "      --as succeeded --operator anna \\",
+        "      --evidence 'bank statement 17, line 3' --fence 2"
       })
   @SuppressWarnings("NullAway.Init") // picocli sets the fields
   static final class Resolve extends OperatorCommand {

@@ -10,15 +10,16 @@ import picocli.CommandLine.Command;
 /** {@code fencepost status}. */
 @Command(
     name = "status",
-    description = {
-      "Shows where everything stands: per lane the age of the backlog, its owner and why it lags;",
-      "per queue what is in flight, due, in review and dead. Counts stop at 10000 and say so."
-    },
+    description =
+        "Shows where everything stands: per lane the age of the backlog, its owner and "
+            + "why it lags; per queue what is in flight, due, in review and dead. Counts stop "
+            + "at 10000 and say so.",
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
     footer = {
       "  fencepost status -c conf/fencepost.yaml",
-      "  fencepost status -c conf/fencepost.yaml --json | jq '.lanes[] | select(.lag_cause != \"none\")'"
+      "  fencepost status -c conf/fencepost.yaml \\",
+      "      --json | jq '.lanes[] | select(.lag_cause != \"none\")'"
     })
 final class StatusCommand extends OperatorCommand {
 
