@@ -116,14 +116,20 @@ final class ClaimSql {
             else a.body end
         from next n
         where a.consumer = n.consumer and a.event_id = n.event_id
-          and (n.redelivered or n.takes or n.next_state <> n.state)),
+          and (n.redelivered or n.takes or n.awaiting_message or n.next_state <> n.state)),
       died as (
         insert into ${schema}.dead_letter (consumer, event_id, generation, type, reason, attempts,
           error_class, error_message, exchange, routing_key, headers, properties, body)
         select consumer, event_id, generation, type, pending_reason, attempts, error_class,
           error_message, r_exchange, r_routing_key, r_headers, r_properties, r_body
         from next where dies
-        on conflict do nothing)
+        on conflict do nothing),
+      completed as (
+        update ${schema}.dead_letter d set exchange = n.r_exchange, routing_key = n.r_routing_key,
+          headers = n.r_headers, properties = n.r_properties, body = n.r_body
+        from next n
+        where n.state = 'dead' and n.awaiting_message and d.consumer = n.consumer
+          and d.event_id = n.event_id and d.generation = n.generation and d.body is null)
       select a.ord, a.next_state, a.state = 'running' as runs, a.ordering_key,
         a.next_state <> a.state as moved, %s
       from next a
