@@ -2,20 +2,20 @@ package dev.fencepost.boot;
 
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.operations.ActivityQuery;
-import dev.fencepost.operations.DeadLetterChanges;
 import dev.fencepost.operations.DeadLetterDesk;
 import dev.fencepost.operations.Operations;
 import dev.fencepost.operations.OutboxDesk;
 import dev.fencepost.operations.Pacing;
 import dev.fencepost.operations.ReplayStore;
 import dev.fencepost.operations.ReviewDesk;
-import dev.fencepost.operations.ReviewStore;
 import dev.fencepost.operations.StatusQuery;
 import dev.fencepost.pg.PgDatabase;
+import dev.fencepost.pg.PgDeadLetterChanges;
 import dev.fencepost.pg.PgDeadLetterStore;
 import dev.fencepost.pg.PgHistoryStore;
 import dev.fencepost.pg.PgParkedRequests;
 import dev.fencepost.pg.PgParkedStore;
+import dev.fencepost.pg.PgReviewStore;
 import dev.fencepost.pg.PgStatusStore;
 import io.vertx.core.Vertx;
 
@@ -30,9 +30,9 @@ final class Operating {
     return new Operations(
         new StatusQuery(new PgStatusStore(database), config.queues().keySet()),
         new ActivityQuery(history),
-        new ReviewDesk(history, Missing.port(ReviewStore.class)),
+        new ReviewDesk(history, new PgReviewStore(database)),
         new DeadLetterDesk(
-            new PgDeadLetterStore(database), Missing.port(DeadLetterChanges.class), pacing),
+            new PgDeadLetterStore(database), new PgDeadLetterChanges(database), pacing),
         new OutboxDesk(
             new OutboxDesk.Stores(
                 new PgParkedStore(database),
