@@ -6,6 +6,7 @@ import dev.fencepost.handlers.Handlers;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.ParkedReason;
 import dev.fencepost.operations.Operations;
+import dev.fencepost.pg.PgActivityStore;
 import dev.fencepost.pg.PgDatabase;
 import dev.fencepost.rabbit.RabbitBroker;
 import dev.fencepost.relay.Publisher;
@@ -77,8 +78,10 @@ final class Resources {
     return new WorkerPart(parts, deliveries);
   }
 
+  /** Effects have a pool of their own: a slow one starves no claim. */
   private ActivityStore activityStore() {
-    return Missing.port(ActivityStore.class);
+    int size = Math.max(2, config.database().poolSize() / 2);
+    return new PgActivityStore(database("worker", size), database("effects", size));
   }
 
   AdminParts.Metrics adminMetrics() {

@@ -29,6 +29,11 @@ final class Logs {
     configure(LogFormat.TEXT, Level.WARN, verbose ? Level.WARN : Level.OFF, verbose);
   }
 
+  /** For the demo, whose failures are meant. */
+  static void silent(boolean verbose) {
+    configure(LogFormat.TEXT, verbose ? Level.INFO : Level.OFF, Level.OFF, verbose);
+  }
+
   /** For the service: what it does, in the format of the configuration. */
   static void service(LogFormat format, boolean verbose) {
     configure(format, verbose ? Level.DEBUG : Level.INFO, Level.WARN, verbose);

@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
       "  fencepost run -c conf/fencepost.yaml"
     },
     subcommands = {
+      DemoCommand.class,
       RunCommand.class,
       MigrateCommand.class,
       CheckConfigCommand.class,

@@ -64,11 +64,13 @@ public final class DemoDatabase {
     return counted;
   }
 
-  /** How many events the worker that is to die has in hand. */
-  public long running() throws SQLException {
+  /** Rows that the handlers of the worker that is to die have written. */
+  public long inHand() throws SQLException {
     try (Connection connection = open();
         Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery("select count(*) from demo.calls")) {
+        ResultSet row =
+            statement.executeQuery(
+                "select (select count(*) from demo.calls) + (select count(*) from demo.effects)")) {
       row.next();
       return row.getLong(1);
     }

@@ -23,6 +23,16 @@ public final class DemoPlan {
   /** Events that one transaction of the application writes. */
   public static final int EVENTS_PER_TRANSACTION = 5;
 
+  /** Where events end, among the names of {@link #expected}. */
+  public static final List<String> ENDS =
+      List.of(
+          "completed",
+          "dead_poison_message",
+          "dead_permanent_failure",
+          "dead_retries_exhausted",
+          "manual_review",
+          "parked");
+
   /** What the handler of an event meets. */
   public enum Behaviour {
     /** One row in the database, written in one transaction with the receipt. */
@@ -88,6 +98,11 @@ public final class DemoPlan {
     return 100;
   }
 
+  /** Rows that the doomed worker has written when all its work is under way. */
+  public long inHand() {
+    return doomed.size() + count(doomed, Behaviour.KILLED_CHARGING);
+  }
+
   /** Run by the worker that dies. */
   public List<Event> doomed() {
     return doomed;
@@ -120,7 +135,9 @@ public final class DemoPlan {
           n % DUPLICATE_EVERY == 0
               && behaviour != Behaviour.UNROUTABLE
               && !behaviour.runsInDoomedWorker();
-      list.add(new Event("event-" + n, behaviour, "key-" + n % 50, twice));
+      // A parked event holds back the later ones of its key: these have keys of their own.
+      String key = behaviour == Behaviour.UNROUTABLE ? "nowhere-" + n : "key-" + n % 50;
+      list.add(new Event("event-" + n, behaviour, key, twice));
     }
   }
 

