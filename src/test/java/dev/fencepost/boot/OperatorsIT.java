@@ -183,6 +183,91 @@ class OperatorsIT {
   }
 
   @Test
+  void decisionsOfBothDoorsStandInTheSameLog() {
+    JsonObject decision =
+        new JsonObject().put("as", "succeeded").put("operator", "berta").put("evidence", "seen");
+    String path = "/api/v1/reviews/mail/order%2F7%20%C3%A4/decision";
+
+    JsonObject stale = post(path, decision.copy().put("fence", 1));
+    Ran done =
+        run(
+            "review",
+            "resolve",
+            "mail",
+            "order/7 ä",
+            "--as",
+            "failed",
+            "--operator",
+            "anna",
+            "--evidence",
+            "statement 17",
+            "--fence",
+            "2",
+            "--json");
+    JsonObject late = post(path, decision);
+
+    assertThat(stale.getInteger("status")).isEqualTo(409);
+    assertThat(done.code()).as(done.err()).isZero();
+    assertThat(new JsonObject(done.out()).getString("state")).isEqualTo("dead");
+    assertThat(late.getInteger("status")).isEqualTo(409);
+    JsonObject shown = get("/api/v1/activities/mail/order%2F7%20%C3%A4");
+    assertThat(shown.getJsonArray("dead_letters").getJsonObject(0).getString("reason"))
+        .isEqualTo("permanent_failure");
+    assertThat(run("activities", "show", "mail", "order/7 ä").out())
+        .containsPattern("review_resolved +by anna fence=2 evidence=statement 17");
+  }
+
+  @Test
+  void aRedriveOfBothDoorsIsDoneOnce() {
+    PostgresServer.execute(
+        uri,
+        "insert into fencepost.activity (consumer, event_id, type, kind, state, fence) select"
+            + " consumer, event_id, type, 'idempotent', 'dead', 1 from fencepost.dead_letter");
+    JsonArray letters = get("/api/v1/dead-letters").getJsonArray("items");
+    String id = letters.getJsonObject(0).getLong("id").toString();
+
+    Ran one = run("dead-letters", "redrive", id, "--operator", "anna", "--json");
+    JsonObject rest =
+        post(
+            "/api/v1/dead-letters/redrive",
+            new JsonObject().put("consumer", "mail").put("operator", "berta"));
+    Ran again = run("dead-letters", "redrive", id, "--operator", "anna", "--json");
+
+    assertThat(one.code()).as(one.out() + one.err()).isZero();
+    assertThat(new JsonObject(one.out()).getInteger("changed")).isEqualTo(1);
+    assertThat(rest.getInteger("changed")).isEqualTo(2);
+    assertThat(again.code()).isZero();
+    assertThat(new JsonObject(again.out()).getInteger("changed")).isZero();
+    assertThat(get("/api/v1/dead-letters").getJsonArray("items")).isEmpty();
+    assertThat(get("/api/v1/activities?state=retry_scheduled").getJsonArray("items")).hasSize(3);
+  }
+
+  @Test
+  void aDeadLetterIsDiscardedAndStaysOnRecord() {
+    JsonArray letters = get("/api/v1/dead-letters").getJsonArray("items");
+    String id = letters.getJsonObject(0).getLong("id").toString();
+
+    Ran done = run("dead-letters", "discard", id, "9999999", "--operator", "anna");
+
+    assertThat(done.code()).isEqualTo(1);
+    assertThat(done.out()).contains("discarded", "9999999", "not_found");
+    assertThat(get("/api/v1/dead-letters").getJsonArray("items")).hasSize(2);
+    assertThat(get("/api/v1/dead-letters/" + id).getString("state")).isEqualTo("discarded");
+  }
+
+  @Test
+  void parkedRowsAreAskedForByKey() {
+    Ran ran = run("outbox", "redirect", "order-7", "--exchange", "orders", "--operator", "anna");
+
+    assertThat(ran.code()).as(ran.err()).isZero();
+    assertThat(ran.out()).contains("7", "requested");
+    JsonObject over =
+        post("/api/v1/parked/skip", new JsonObject().put("seq", 7).put("operator", "berta"));
+    assertThat(over.getJsonArray("items").getJsonObject(0).getString("outcome"))
+        .isEqualTo("requested");
+  }
+
+  @Test
   void tablesForPeopleAreOneLineARow() {
     Ran ran = run("dead-letters", "list");
 
