@@ -10,7 +10,6 @@ import dev.fencepost.worker.ActivityStore.EffectGroup;
 import dev.fencepost.worker.Claim;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Tuple;
 import java.time.Duration;
 import java.util.HashMap;
@@ -177,17 +176,14 @@ final class EffectStore {
             limit.plus(limit).plus(WAIT),
             connection -> {
               OpenEffects effects = new OpenEffects(database, connection, limit);
-              return hold(effects, begin.apply(effects), opened, connection);
+              return hold(effects, begin.apply(effects), opened);
             })
         .onFailure(opened::tryFail);
     return opened.future();
   }
 
   private static Future<Void> hold(
-      OpenEffects effects,
-      Future<EffectGroup> begun,
-      Promise<EffectGroup> opened,
-      SqlConnection connection) {
+      OpenEffects effects, Future<EffectGroup> begun, Promise<EffectGroup> opened) {
     return begun
         .recover(failure -> effects.rollback().transform(v -> Future.failedFuture(failure)))
         .compose(group -> opened.tryComplete(group) ? effects.ended() : effects.abandon());
