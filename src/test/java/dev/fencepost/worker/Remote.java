@@ -14,6 +14,7 @@ import java.sql.Statement;
  */
 final class Remote {
   private final String uri;
+  private final ThreadLocal<Connection> threads = new ThreadLocal<>();
 
   Remote(String uri) {
     this.uri = uri;
@@ -24,26 +25,41 @@ final class Remote {
         uri,
         "create table remote_call(id bigserial, event_id text, fence bigint)",
         "create table remote_effect(id bigserial, event_id text)",
-        "create table effect(id bigserial, event_id text)");
+        "create table effect(id bigserial, event_id text)",
+        "create index on remote_effect(event_id)",
+        "create index on remote_call(event_id)");
   }
 
   void call(String eventId, long fence, ActivityKind kind) throws SQLException {
     boolean deduplicates = kind == ActivityKind.IDEMPOTENT;
-    try (Connection connection = PostgresServer.connect(uri);
-        PreparedStatement call =
-            connection.prepareStatement("insert into remote_call(event_id, fence) values (?, ?)");
-        PreparedStatement effect =
-            connection.prepareStatement(
-                "insert into remote_effect(event_id) select ? where not ? or not exists"
-                    + " (select 1 from remote_effect where event_id = ?)")) {
-      call.setString(1, eventId);
-      call.setLong(2, fence);
-      call.executeUpdate();
-      effect.setString(1, eventId);
-      effect.setBoolean(2, deduplicates);
-      effect.setString(3, eventId);
-      effect.executeUpdate();
+    try {
+      Connection connection = mine();
+      try (PreparedStatement call =
+          connection.prepareStatement(
+              "with call as (insert into remote_call(event_id, fence) values (?, ?))"
+                  + " insert into remote_effect(event_id) select ? where not ? or not exists"
+                  + " (select 1 from remote_effect where event_id = ?)")) {
+        call.setString(1, eventId);
+        call.setLong(2, fence);
+        call.setString(3, eventId);
+        call.setBoolean(4, deduplicates);
+        call.setString(5, eventId);
+        call.executeUpdate();
+      }
+    } catch (SQLException e) {
+      threads.remove();
+      throw e;
     }
+  }
+
+  /** A connection per calling thread: to open one for each call would be the whole cost. */
+  private Connection mine() throws SQLException {
+    Connection connection = threads.get();
+    if (connection == null || connection.isClosed()) {
+      connection = PostgresServer.connect(uri);
+      threads.set(connection);
+    }
+    return connection;
   }
 
   boolean happened(String eventId) throws SQLException {

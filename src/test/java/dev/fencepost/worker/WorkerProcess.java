@@ -4,6 +4,7 @@ import dev.fencepost.api.ActivityContext;
 import dev.fencepost.api.BlockingActivityHandler;
 import dev.fencepost.api.ProbeResult;
 import dev.fencepost.api.Receipt;
+import dev.fencepost.api.TransientFailure;
 import dev.fencepost.config.ActivityConfig;
 import dev.fencepost.config.ConfigLoader;
 import dev.fencepost.config.FencepostConfig;
@@ -16,7 +17,9 @@ import dev.fencepost.rabbit.RabbitBroker;
 import dev.fencepost.testing.Await;
 import io.vertx.core.Vertx;
 import io.vertx.sqlclient.Tuple;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -82,7 +85,7 @@ final class WorkerProcess implements AutoCloseable {
 
   /** The queue of a consumer; its name is also the routing key on the default exchange. */
   static QueueConfig queue(String name) {
-    Map<String, ActivityConfig> activities = new java.util.LinkedHashMap<>();
+    Map<String, ActivityConfig> activities = new LinkedHashMap<>();
     for (ActivityKind kind : ActivityKind.values()) {
       activities.put(
           kind.wire(),
@@ -93,7 +96,7 @@ final class WorkerProcess implements AutoCloseable {
               16,
               new ActivityConfig.Timing(
                   new FencepostConfig.LeaseTimes(TTL, TTL.dividedBy(4)), SOFT, HARD, null),
-              new ActivityConfig.Retry(2, Duration.ofMillis(500), 2, Duration.ofHours(1), 0, 3),
+              new ActivityConfig.Retry(10, Duration.ofMillis(300), 2, Duration.ofSeconds(3), 0, 20),
               null));
     }
     return new QueueConfig(
@@ -129,7 +132,14 @@ final class WorkerProcess implements AutoCloseable {
     @Override
     public Receipt run(ActivityContext context) throws Exception {
       death.at(Stage.BEFORE_REMOTE_CALL);
-      remote.call(context.eventId(), context.fence(), kind);
+      try {
+        remote.call(context.eventId(), context.fence(), kind);
+      } catch (SQLException e) {
+        if (kind == ActivityKind.PURE || kind == ActivityKind.IDEMPOTENT) {
+          throw new TransientFailure("the remote is away", e);
+        }
+        throw e; // it may have happened
+      }
       death.at(Stage.AFTER_REMOTE_CALL);
       Receipt receipt = Receipt.succeeded("done by " + owner);
       Await.result(context.recordReceipt(receipt));
@@ -158,6 +168,7 @@ final class WorkerProcess implements AutoCloseable {
   public static void main(String[] args) throws InterruptedException {
     Death death = new Death(Stage.of(args[3]), args[4]);
     WorkerProcess process = new WorkerProcess(args[0], args[1], List.of(args[2]), death);
+    Runtime.getRuntime().addShutdownHook(new Thread(process::close));
     System.out.println("started " + process.owner);
     new CountDownLatch(1).await();
   }
