@@ -100,10 +100,12 @@ final class BatchWriter {
       return true;
     }
     stopped = true;
-    FencepostException lost = lost();
-    failed.accept(lost);
+    failed.accept(lost());
     if (buffered) {
-      connection.kill(lost);
+      connection.kill(
+          new FencepostException(
+              FailureKind.CHANNEL_CLOSED,
+              "connection cut: the lease of a lane that shares it ran out"));
     }
     return false;
   }

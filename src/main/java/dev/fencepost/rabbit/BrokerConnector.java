@@ -143,8 +143,9 @@ final class BrokerConnector {
           parameters.setEndpointIdentificationAlgorithm("HTTPS");
         }
         String name = uri.parameter("server_name_indication");
-        if (name != null && !name.equals("disable")) {
-          parameters.setServerNames(List.of(new SNIHostName(name)));
+        if (name != null) {
+          parameters.setServerNames(
+              name.equals("disable") ? List.of() : List.of(new SNIHostName(name)));
         }
         tls.setSSLParameters(parameters);
       }

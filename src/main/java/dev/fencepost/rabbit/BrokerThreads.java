@@ -8,7 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
@@ -54,9 +54,23 @@ final class BrokerThreads {
     }
   }
 
-  /** For deadlines that must fire while event loops and writers hang. */
-  ScheduledExecutorService watch() {
-    return watch;
+  /**
+   * Runs {@code task} after a while, also while event loops and writers hang.
+   *
+   * @return cancels it
+   */
+  Runnable after(long millis, Runnable task) {
+    try {
+      ScheduledFuture<?> due = watch.schedule(task, millis, TimeUnit.MILLISECONDS);
+      return () -> due.cancel(false);
+    } catch (RejectedExecutionException closed) {
+      return () -> {}; // all connections have been closed as well
+    }
+  }
+
+  /** Runs {@code task} again and again until these threads are closed. */
+  void every(long millis, Runnable task) {
+    watch.scheduleWithFixedDelay(task, millis, millis, TimeUnit.MILLISECONDS);
   }
 
   /** For the client's own reader and heartbeat threads. */

@@ -7,8 +7,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,24 +25,16 @@ record ChannelCloser(BrokerThreads threads, SharedConnections.Share share, Execu
   Future<Void> close(Context context, Channel channel, @Nullable BatchWriter writer) {
     BrokerConnection connection = share.connection();
     Promise<Void> done = Promise.promise();
-    ScheduledFuture<?> deadline =
-        threads
-            .watch()
-            .schedule(
-                () -> {
-                  boolean hangs = writer != null && writer.writingSince() != 0;
-                  if (hangs || connection.blockedReason() == null) {
-                    connection.kill(
-                        new FencepostException(
-                            FailureKind.TIMEOUT,
-                            "connection cut: a channel could not be closed within "
-                                + DEADLINE_MILLIS
-                                + " ms"));
-                  }
-                  BrokerThreads.onContext(context, () -> done.tryComplete());
-                },
-                DEADLINE_MILLIS,
-                TimeUnit.MILLISECONDS);
+    Runnable inTime =
+        threads.after(
+            DEADLINE_MILLIS,
+            () -> {
+              boolean hangs = writer != null && writer.writingSince() != 0;
+              if (hangs || connection.blockedReason() == null) {
+                connection.kill(overdue());
+              }
+              BrokerThreads.onContext(context, () -> done.tryComplete());
+            });
     thread.execute(
         () -> {
           try {
@@ -52,11 +42,17 @@ record ChannelCloser(BrokerThreads threads, SharedConnections.Share share, Execu
           } catch (Exception e) {
             // it has gone already
           } finally {
-            deadline.cancel(false);
+            inTime.run();
             share.release();
             BrokerThreads.onContext(context, () -> done.tryComplete());
           }
         });
     return done.future();
+  }
+
+  private static FencepostException overdue() {
+    return new FencepostException(
+        FailureKind.TIMEOUT,
+        "connection cut: a channel could not be closed within " + DEADLINE_MILLIS + " ms");
   }
 }

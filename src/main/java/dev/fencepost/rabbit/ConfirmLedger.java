@@ -102,7 +102,8 @@ final class ConfirmLedger {
   }
 
   private void answer(long sequence, boolean multiple, Consumer<Outgoing> how) {
-    long last = Math.min(sequence, next - 1);
+    // Zero with multiple means all there are.
+    long last = multiple && sequence == 0 ? next - 1 : Math.min(sequence, next - 1);
     for (long s = multiple ? head : Math.max(head, sequence); s <= last; s++) {
       Outgoing message = ring[slot(s)];
       if (message != null) {

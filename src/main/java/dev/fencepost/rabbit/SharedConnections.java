@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class SharedConnections {
 
+  private static final long CLOSE_MILLIS = 5_000;
+
   private final BrokerConnector connector;
   private final BrokerThreads threads;
   private final String name;
@@ -126,7 +128,7 @@ final class SharedConnections {
         context,
         control,
         () -> {
-          slots.forEach(slot -> slot.connection.close());
+          slots.forEach(slot -> closeInTime(slot.connection));
           slots.clear();
           connected = false;
           control.shutdown();
@@ -180,8 +182,22 @@ final class SharedConnections {
     if (slot.channels == 0) {
       slots.remove(slot);
       connected = !slots.isEmpty();
-      threads.run(slot.connection::close);
+      threads.run(() -> closeInTime(slot.connection));
     }
+  }
+
+  /** A writer that hangs in it holds up even the farewell. */
+  private void closeInTime(BrokerConnection connection) {
+    Runnable inTime =
+        threads.after(
+            CLOSE_MILLIS,
+            () ->
+                connection.kill(
+                    new FencepostException(
+                        FailureKind.TIMEOUT,
+                        "connection cut: it could not be closed within " + CLOSE_MILLIS + " ms")));
+    connection.close();
+    inTime.run();
   }
 
   private void submit(Runnable task) {

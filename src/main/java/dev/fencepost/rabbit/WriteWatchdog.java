@@ -24,9 +24,7 @@ final class WriteWatchdog {
    */
   WriteWatchdog(BrokerThreads threads, Duration limit) {
     this.limitNanos = limit.toNanos();
-    threads
-        .watch()
-        .scheduleWithFixedDelay(this::look, PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+    threads.every(PERIOD_MILLIS, this::look);
   }
 
   void watch(BatchWriter writer, BrokerConnection connection) {
