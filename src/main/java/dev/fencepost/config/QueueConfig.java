@@ -34,4 +34,10 @@ public record QueueConfig(
   public record Declare(String type, List<Binding> bind) {}
 
   public record Binding(String exchange, String exchangeType, String routingKey) {}
+
+  /** The same queue with another intake. */
+  public QueueConfig with(Intake changed) {
+    return new QueueConfig(
+        name, queue, declare, changed, deadLetterExchange, defaultType, activities);
+  }
 }

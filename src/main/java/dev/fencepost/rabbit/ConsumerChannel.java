@@ -28,6 +28,7 @@ final class ConsumerChannel {
   private final Channel channel;
   private final long epoch;
   private @Nullable String consumerTag;
+  private @Nullable Listening listening;
 
   /** What a registration tells, in the order of the broker's frames. */
   sealed interface Event {
@@ -70,12 +71,30 @@ final class ConsumerChannel {
                         .cause(signal, "queue " + config.name() + ": consumer closed"))));
     try {
       channel.basicQos(config.intake().prefetch());
-      made.consumerTag =
-          channel.basicConsume(config.queue(), false, made.new Listening(config, inbox));
+      made.consume(config, made.new Listening(config, inbox, true));
     } catch (IOException | RuntimeException e) {
       channel.abort();
       throw e;
     }
+  }
+
+  /** Registers anew with another prefetch on the same channel, so that tags and epoch stay. */
+  void retune(QueueConfig config, ContextInbox<Event> inbox) {
+    try {
+      if (listening != null) {
+        listening.replaced = true;
+      }
+      cancel();
+      channel.basicQos(config.intake().prefetch());
+      consume(config, new Listening(config, inbox, false));
+    } catch (IOException | ShutdownSignalException e) {
+      LOG.debug("epoch {} not retuned: {}", epoch, e.getMessage()); // the channel has gone
+    }
+  }
+
+  private void consume(QueueConfig config, Listening consumer) throws IOException {
+    listening = consumer;
+    consumerTag = channel.basicConsume(config.queue(), false, consumer);
   }
 
   SharedConnections.Share share() {
@@ -124,17 +143,25 @@ final class ConsumerChannel {
     private final QueueConfig config;
     private final ContextInbox<Event> inbox;
     private final DeliveryDecoder decoder;
+    private final boolean announced;
+    private volatile boolean replaced;
 
-    Listening(QueueConfig config, ContextInbox<Event> inbox) {
+    /**
+     * @param announced whether it begins an epoch
+     */
+    Listening(QueueConfig config, ContextInbox<Event> inbox, boolean announced) {
       super(channel);
       this.config = config;
       this.inbox = inbox;
       this.decoder = new DeliveryDecoder(config.name());
+      this.announced = announced;
     }
 
     @Override
     public void handleConsumeOk(String tag) {
-      inbox.post(new Event.Registered(epoch, ConsumerChannel.this));
+      if (announced) {
+        inbox.post(new Event.Registered(epoch, ConsumerChannel.this));
+      }
     }
 
     @Override
@@ -159,7 +186,9 @@ final class ConsumerChannel {
 
     @Override
     public void handleCancelOk(String tag) {
-      inbox.post(new Event.Cancelled(epoch));
+      if (!replaced) {
+        inbox.post(new Event.Cancelled(epoch));
+      }
     }
   }
 }

@@ -60,7 +60,6 @@ final class QueueConsumer implements Deliveries.Subscription {
   }
 
   private final Environment environment;
-  private final QueueConfig config;
   private final Deliveries.Listener listener;
   private final ExecutorService thread;
   private final Registering registering;
@@ -69,6 +68,7 @@ final class QueueConsumer implements Deliveries.Subscription {
   private final Promise<Deliveries.Subscription> first = Promise.promise();
   private final Promise<Void> cancelled = Promise.promise();
 
+  private QueueConfig config;
   private State state = State.REGISTERING;
   private long epoch;
   private @Nullable Registration registration;
@@ -81,8 +81,7 @@ final class QueueConsumer implements Deliveries.Subscription {
     this.config = config;
     this.listener = listener;
     this.thread = BrokerThreads.serial("fencepost-consume-" + config.name());
-    this.registering =
-        new Registering(environment.context(), environment.contract(), config, thread);
+    this.registering = new Registering(environment.context(), environment.contract(), thread);
     this.inbox = new ContextInbox<>(environment.context(), this::handle, this::deliver);
   }
 
@@ -132,6 +131,20 @@ final class QueueConsumer implements Deliveries.Subscription {
   }
 
   @Override
+  public void prefetch(int prefetch) {
+    QueueConfig.Intake intake = config.intake();
+    QueueConfig tuned =
+        config.with(new QueueConfig.Intake(prefetch, intake.concurrency(), intake.ordering()));
+    config = tuned;
+    Registration present = registration;
+    if (present != null
+        && state == State.CONSUMING
+        && intake.ordering() == QueueConfig.Ordering.NONE) {
+      thread.execute(() -> present.channel().retune(tuned, inbox));
+    }
+  }
+
+  @Override
   public Future<Void> close() {
     if (state == State.CLOSED) {
       return Future.succeededFuture();
@@ -164,7 +177,7 @@ final class QueueConsumer implements Deliveries.Subscription {
     environment
         .connections()
         .acquire(environment.context(), false)
-        .compose(share -> registering.register(share, mine, inbox))
+        .compose(share -> registering.register(share, config, mine, inbox))
         .onFailure(e -> lost(mine, RabbitErrors.of(e, "queue " + config.name())));
   }
 

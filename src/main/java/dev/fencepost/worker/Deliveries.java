@@ -36,6 +36,13 @@ public interface Deliveries {
     Future<Void> stopIntake();
 
     /**
+     * Changes how many deliveries may be in hand; what is in hand keeps its tags. Where the queue
+     * has a single active consumer it takes effect at the next registration only: to change it at
+     * once would hand the queue to another process in the middle of a key.
+     */
+    default void prefetch(int prefetch) {}
+
+    /**
      * Sends the acknowledgements still pending and closes; what is not acknowledged is redelivered.
      */
     Future<Void> close();

@@ -16,6 +16,7 @@ import dev.fencepost.testing.Await;
 import dev.fencepost.testing.TcpProxy;
 import dev.fencepost.testing.TestServers;
 import dev.fencepost.worker.Deliveries.Subscription;
+import io.vertx.core.Future;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Date;
@@ -102,6 +103,32 @@ class RabbitDeliveriesIT {
       assertThat(unacked("p")).isEqualTo(7);
       assertThat(told.epochs).hasSize(2);
     }
+  }
+
+  @Test
+  void changesThePrefetchWithoutLosingWhatIsInHand() throws Exception {
+    Subscription subscription = harness.consume(queue("f", declare("classic", BINDING), 5), told);
+    told.awaitEpochs(1);
+    send(30);
+    told.awaitDelivered(5);
+    harness.onContext(
+        () -> {
+          subscription.prefetch(10);
+          return Future.succeededFuture();
+        });
+    told.awaitDelivered(15);
+    assertThat(prefetch()).isEqualTo("10");
+    harness.ack(
+        subscription,
+        told.delivered.subList(0, 15).stream().map(Delivery::tag).toArray(Delivery.Tag[]::new));
+    told.awaitDelivered(25);
+    assertThat(told.stale).isEmpty();
+    assertThat(told.epochs).hasSize(1);
+    assertThat(told.delivered.stream().map(d -> d.envelope().property("message_id")))
+        .containsExactlyElementsOf(ids(25));
+    Await.result(harness.onContext(subscription::stopIntake));
+    Await.result(harness.onContext(subscription::close));
+    assertThat(plain.depth("app.f")).isEqualTo(15);
   }
 
   @Test
@@ -321,9 +348,9 @@ class RabbitDeliveriesIT {
   private String prefetch() {
     return TestServers.broker()
         .eval(
-            "[proplists:get_value(prefetch_count, C) || C <- rabbit_amqqueue:consumers_all(<<\""
+            "hd([proplists:get_value(prefetch_count, C) || C <- rabbit_amqqueue:consumers_all(<<\""
                 + vhost
-                + "\">>)]")
-        .replaceAll("[\\[\\]\\s]", "");
+                + "\">>)])")
+        .strip();
   }
 }
