@@ -9,18 +9,21 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
 import dev.fencepost.config.FencepostConfig.LogFormat;
+import java.util.List;
 import java.util.logging.LogManager;
 import org.slf4j.LoggerFactory;
 
 /**
  * Logging of the program: to standard error, so that standard output holds results only. A {@code
- * logback.xml} of the user's own ({@code -Dlogback.configurationFile=…}) is left as it is.
+ * logback.xml} of the user's own (on the class path, or by {@code -Dlogback.configurationFile=…})
+ * is left as it is.
  */
 final class Logs {
 
   private static final String TEXT =
       "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX, UTC} %-5level %logger{0} %msg%n";
   private static final String OWN_FILE = "logback.configurationFile";
+  private static final List<String> OWN_RESOURCES = List.of("/logback.xml", "/logback-test.xml");
 
   private Logs() {}
 
@@ -41,6 +44,7 @@ final class Logs {
 
   private static void configure(LogFormat format, Level ours, Level others, boolean traces) {
     if (System.getProperty(OWN_FILE) != null
+        || OWN_RESOURCES.stream().anyMatch(own -> Logs.class.getResource(own) != null)
         || !(LoggerFactory.getILoggerFactory() instanceof LoggerContext context)) {
       return;
     }
@@ -56,6 +60,8 @@ final class Logs {
     root.setLevel(others);
     root.addAppender(appender);
     context.getLogger("dev.fencepost").setLevel(ours);
+    // Each pool of a process registers the gauges they share.
+    context.getLogger("io.micrometer").setLevel(Level.ERROR);
   }
 
   private static Encoder<ILoggingEvent> encoder(

@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLException;
 
 /** Translates what the database and its clients throw, once, by SQLSTATE; never by text. */
 public final class PgErrors {
@@ -134,13 +135,15 @@ public final class PgErrors {
         || failure instanceof NoStackTraceThrowable;
   }
 
-  /** The server's own sentence where it sent one, in one line. */
+  /** The server's own sentence where it sent one, else the network's; in one line. */
   private static String message(Throwable failure) {
     String text = failure.getMessage();
     for (Throwable t = failure; t != null; t = t.getCause()) {
       if (t instanceof PgException pg) {
         text = pg.getErrorMessage();
-      } else if (t instanceof SQLException) {
+      } else if (t instanceof PSQLException sql && sql.getServerErrorMessage() != null) {
+        text = sql.getServerErrorMessage().getMessage();
+      } else if (t instanceof SQLException || t instanceof IOException) {
         text = t.getMessage();
       }
     }

@@ -12,7 +12,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * Free loopback ports below the range from which the system takes the local ports of outgoing
  * connections: a server that was stopped finds its port free when it starts again.
  */
-final class Ports {
+public final class Ports {
 
   private static final int FIRST = 15_000;
   private static final int END = 32_000;
@@ -20,7 +20,7 @@ final class Ports {
 
   private Ports() {}
 
-  static int free() {
+  public static int free() {
     for (int i = 0; i < 1_000; i++) {
       int port = ThreadLocalRandom.current().nextInt(FIRST, END);
       if (isFree(port) && GIVEN.add(port)) {
