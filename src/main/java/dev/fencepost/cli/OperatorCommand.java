@@ -120,7 +120,7 @@ abstract class OperatorCommand implements Callable<Integer> {
     TextTable table =
         new TextTable(
             columns.stream().map(column -> column.toUpperCase(Locale.ROOT)).toArray(String[]::new));
-    rows.forEach(row -> table.row(columns.stream().map(row::text).toArray()));
+    rows.forEach(row -> table.row(columns.stream().map(row.columns()::get).toArray()));
     return table;
   }
 
@@ -176,7 +176,7 @@ abstract class OperatorCommand implements Callable<Integer> {
       printRow(activity);
     }
     out().println();
-    TextTable table = new TextTable("AT", "WHAT", "DETAIL");
+    TextTable table = new TextTable("AT", "WHAT", "DETAIL").lastUncut();
     found.timeline().forEach(m -> table.row(m.at(), m.what(), m.detail().strip()));
     table.print(out());
     return ExitCode.DONE;

@@ -1,6 +1,8 @@
 package dev.fencepost.cli;
 
 import java.io.PrintWriter;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,19 +15,34 @@ final class TextTable {
 
   private final List<List<String>> rows = new ArrayList<>();
   private final int columns;
+  private boolean uncut;
 
   TextTable(String... heads) {
     columns = heads.length;
     rows.add(List.of(heads));
   }
 
+  /** Shows the last column whole. */
+  TextTable lastUncut() {
+    uncut = true;
+    return this;
+  }
+
   /** Null is shown as a dash. */
   void row(@Nullable Object... cells) {
     List<String> row = new ArrayList<>();
     for (Object cell : cells) {
-      row.add(cell == null ? "-" : cut(printable(cell.toString())));
+      String text = printable(text(cell));
+      row.add(uncut && row.size() == columns - 1 ? text : cut(text));
     }
     rows.add(row);
+  }
+
+  private static String text(@Nullable Object cell) {
+    if (cell instanceof Instant at) {
+      return at.truncatedTo(ChronoUnit.MILLIS).toString();
+    }
+    return cell == null ? "-" : cell.toString();
   }
 
   boolean isEmpty() {

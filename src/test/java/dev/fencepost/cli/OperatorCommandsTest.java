@@ -309,6 +309,11 @@ class OperatorCommandsTest {
         .endsWith("…")
         .hasSize(4 + 60);
     assertThat(text.toString().lines()).element(2).asString().isEqualTo("12  -");
+    StringWriter whole = new StringWriter();
+    TextTable uncut = new TextTable("AT", "TEXT").lastUncut();
+    uncut.row(java.time.Instant.parse("2025-03-31T12:00:00.123456Z"), "x".repeat(80));
+    uncut.print(new PrintWriter(whole, true));
+    assertThat(whole.toString()).contains("2025-03-31T12:00:00.123Z  " + "x".repeat(80));
   }
 
   @Test
