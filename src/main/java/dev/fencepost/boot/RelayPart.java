@@ -2,12 +2,9 @@ package dev.fencepost.boot;
 
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.pg.PgDatabase;
-import dev.fencepost.pg.PgLaneStore;
-import dev.fencepost.pg.PgOutboxStore;
-import dev.fencepost.pg.PgParkedRows;
+import dev.fencepost.pg.PgRelay;
 import dev.fencepost.rabbit.RabbitBroker;
 import dev.fencepost.relay.RelayEvents;
-import dev.fencepost.relay.RelayPorts;
 import dev.fencepost.relay.RelaySettings;
 import dev.fencepost.relay.RelayVerticle;
 import io.vertx.core.Deployable;
@@ -29,13 +26,7 @@ final class RelayPart {
     this.verticle =
         new RelayVerticle(
             new RelaySettings(instance, config),
-            vertx ->
-                new RelayPorts(
-                    new PgOutboxStore(database),
-                    new PgLaneStore(database),
-                    new PgParkedRows(database),
-                    broker.publisher(config.limits()),
-                    progress));
+            vertx -> PgRelay.ports(vertx, database, broker.publisher(config.limits()), progress));
   }
 
   Deployable verticle() {

@@ -4,16 +4,16 @@ package dev.fencepost.pg;
 final class LaneSql {
   private LaneSql() {}
 
-  static final String ALIVE =
-      """
-      insert into ${schema}.relay_instances (instance, alive_until)
-      values ($1, now() + $2 * interval '1 millisecond')
-      on conflict (instance) do update set alive_until = excluded.alive_until
-      """;
-
-  /** An expired lease that nobody has taken may be renewed: owner and fence decide. */
+  /**
+   * Registers the instance, renews and reports. An expired lease that nobody has taken may be
+   * renewed: owner and fence decide.
+   */
   static final String RENEW =
       """
+      with alive as (
+        insert into ${schema}.relay_instances (instance, alive_until)
+        values ($1, now() + $2 * interval '1 millisecond')
+        on conflict (instance) do update set alive_until = excluded.alive_until)
       update ${schema}.relay_leases l
       set lease_until = now() + $2 * interval '1 millisecond', position = g.position,
         lag_cause = g.cause, lag_detail = g.detail, parked = g.parked, reported_at = now(),
@@ -26,11 +26,12 @@ final class LaneSql {
       returning l.lane, coalesce(extract(epoch from now() - l.oldest_unpublished_at) * 1000, 0)::bigint
       """;
 
-  static final String INSTANCES =
-      "select instance from ${schema}.relay_instances where alive_until > now()";
-
-  static final String LEASES =
+  /** Live instances, with no lane, and the lanes, with their valid owners. */
+  static final String STANDING =
       """
+      select null::smallint, instance, null::bigint, null::bigint
+      from ${schema}.relay_instances where alive_until > now()
+      union all
       select lane, case when lease_until > now() then owner end,
         ceil(extract(epoch from lease_until - now()) * 1000)::bigint, parked
       from ${schema}.relay_leases

@@ -16,7 +16,6 @@ import io.vertx.sqlclient.Tuple;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,49 +39,12 @@ public final class PgLaneStore implements LaneStore {
     return renewing.with(
         ttl.dividedBy(3),
         c -> {
-          Future<RowSet<Row>> alive = run(c, LaneSql.ALIVE, Tuple.of(instance, ttl.toMillis()));
           Future<RowSet<Row>> renewed =
               run(c, LaneSql.RENEW, LaneTuples.reports(instance, ttl, reports));
-          Future<RowSet<Row>> instances = run(c, LaneSql.INSTANCES, Tuple.tuple());
-          Future<RowSet<Row>> leases = run(c, LaneSql.LEASES, Tuple.tuple());
-          return Future.all(alive, renewed, instances, leases)
-              .map(v -> standing(instance, renewed.result(), instances.result(), leases.result()));
+          Future<RowSet<Row>> all = run(c, LaneSql.STANDING, Tuple.tuple());
+          return Future.all(renewed, all)
+              .map(v -> StandingRows.read(instance, renewed.result(), all.result()));
         });
-  }
-
-  private static Standing standing(
-      String self, RowSet<Row> renewed, RowSet<Row> instances, RowSet<Row> leases) {
-    Map<Integer, Duration> mine = new HashMap<>();
-    renewed.forEach(row -> mine.put((int) row.getShort(0), Duration.ofMillis(row.getLong(1))));
-    Map<String, Integer> owned = new HashMap<>();
-    instances.forEach(row -> owned.put(row.getString(0), 0));
-    Set<Integer> free = new HashSet<>();
-    Set<Integer> own = new HashSet<>();
-    Duration next = null;
-    long parked = 0;
-    for (Row row : leases) {
-      String owner = row.getString(1);
-      parked += row.getLong(3);
-      if (owner == null) {
-        free.add((int) row.getShort(0));
-        continue;
-      }
-      owned.merge(owner, 1, Integer::sum);
-      Duration left = Duration.ofMillis(row.getLong(2));
-      if (owner.equals(self)) {
-        own.add((int) row.getShort(0));
-      } else if (next == null || left.compareTo(next) < 0) {
-        next = left;
-      }
-    }
-    owned.keySet().retainAll(names(instances));
-    return new Standing(mine, owned, free, own, next, parked);
-  }
-
-  private static Set<String> names(RowSet<Row> instances) {
-    Set<String> names = new HashSet<>();
-    instances.forEach(row -> names.add(row.getString(0)));
-    return names;
   }
 
   @Override

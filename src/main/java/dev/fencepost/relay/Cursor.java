@@ -50,6 +50,16 @@ public record Cursor(
     return true;
   }
 
+  /** Whether a transaction that {@code last} lists may have rows that nobody has seen yet. */
+  boolean awaits() {
+    for (long tx : last.xip()) {
+      if (floors.getOrDefault(tx, 0L) < floor) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** About where the lane stands in the sequence, for people. */
   long reached() {
     return ahead == null ? floor : Math.max(position, Math.min(floor, ahead.floor()));

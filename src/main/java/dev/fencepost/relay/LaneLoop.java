@@ -135,6 +135,11 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
     return idle;
   }
 
+  /** Whether an open transaction may have rows for it. */
+  boolean awaits() {
+    return batches.tip().awaits();
+  }
+
   OutboxStore.Opening opening(OutboxStore.Poll poll) {
     Cursor tip = batches.tip();
     long above = Batch.Start.of(tip, poll.now()).above();

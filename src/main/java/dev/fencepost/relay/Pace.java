@@ -7,9 +7,18 @@ final class Pace {
   /** Two marks are this far apart, whoever asks: each burns a transaction id. */
   static final Duration LEAST = Duration.ofMillis(2);
 
+  /** While an open transaction has rows for us, it is looked for this often, for a while. */
+  private static final Duration WATCH = Duration.ofMillis(10);
+
+  private static final int WATCHES = 200;
+
+  /** A pause of this length is worth telling the writers. */
+  private static final Duration SLEEP = Duration.ofMillis(50);
+
   private final Duration min;
   private final Duration max;
   private Duration pause;
+  private int watches;
 
   Pace(Duration min, Duration max) {
     this.min = min;
@@ -17,14 +26,23 @@ final class Pace {
     this.pause = min;
   }
 
-  Duration after(boolean worked) {
+  /**
+   * @param worked whether there was something to do
+   * @param awaits whether an open transaction may have rows for us
+   */
+  Duration after(boolean worked, boolean awaits) {
     if (worked) {
       pause = min;
+      watches = 0;
       return min;
     }
     Duration now = pause;
     Duration twice = pause.multipliedBy(2);
     pause = twice.compareTo(max) > 0 ? max : twice;
-    return now;
+    return awaits && watches++ < WATCHES && now.compareTo(WATCH) > 0 ? WATCH : now;
+  }
+
+  static boolean sleeps(Duration pause) {
+    return pause.compareTo(SLEEP) >= 0;
   }
 }

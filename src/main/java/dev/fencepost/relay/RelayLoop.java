@@ -29,8 +29,10 @@ public final class RelayLoop implements LaneLeases.Fleet {
   private final BatchOpener opener;
   private final Repeating turns;
   private final Repeating renewals;
+  private final Upkeep upkeep;
   private final ParkedTotal total;
   private boolean stopping;
+  private boolean asleep;
 
   public RelayLoop(Vertx vertx, RelaySettings settings, RelayPorts ports) {
     this.vertx = vertx;
@@ -43,6 +45,7 @@ public final class RelayLoop implements LaneLeases.Fleet {
     this.turns =
         new Repeating(vertx, "reading the outbox", () -> turn(pace)).atMostEvery(Pace.LEAST);
     this.renewals = new Repeating(vertx, "renewing lanes", leases::tick);
+    this.upkeep = new Upkeep(vertx, settings, ports.upkeep(), () -> lanes);
   }
 
   /** Starts taking lanes and publishing them. Returns at once. */
@@ -50,10 +53,13 @@ public final class RelayLoop implements LaneLeases.Fleet {
     LOG.info("relay {} starts", settings.instance());
     renewals.start();
     turns.start();
+    upkeep.start();
+    ports.doorbell().listen(this::wake);
   }
 
   /** Looks at the outbox now, sooner than by pace. */
   public void wake() {
+    asleep = false;
     turns.soon();
   }
 
@@ -69,7 +75,28 @@ public final class RelayLoop implements LaneLeases.Fleet {
               if (turn.poll().requests()) {
                 List.copyOf(lanes.values()).forEach(LaneLoop::requested);
               }
-              return pace.after(turn.opened());
+              boolean awaits = lanes.values().stream().anyMatch(LaneLoop::awaits);
+              return pace.after(turn.opened(), awaits);
+            })
+        .compose(this::rest);
+  }
+
+  /** Before a longer pause the writers are told, and the outbox is looked at once more. */
+  private Future<Duration> rest(Duration pause) {
+    if (!Pace.sleeps(pause)) {
+      asleep = false;
+      return Future.succeededFuture(pause);
+    }
+    if (asleep) {
+      return Future.succeededFuture(pause);
+    }
+    return ports
+        .doorbell()
+        .asleep()
+        .map(
+            told -> {
+              asleep = told;
+              return told ? Duration.ZERO : pause;
             });
   }
 
@@ -169,7 +196,7 @@ public final class RelayLoop implements LaneLeases.Fleet {
     }
     // Checkpoints and renewals go on until nothing is owned any more.
     return Future.join(drains)
-        .transform(any -> turns.stop())
+        .transform(any -> Future.join(turns.stop(), upkeep.stop(), ports.doorbell().close()))
         .transform(any -> renewals.stop())
         .transform(any -> leases.leave())
         .otherwiseEmpty();

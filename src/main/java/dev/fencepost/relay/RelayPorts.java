@@ -5,5 +5,7 @@ public record RelayPorts(
     OutboxStore outbox,
     LaneStore lanes,
     ParkedRows parked,
+    RelayUpkeep upkeep,
+    Doorbell doorbell,
     Publisher publisher,
     RelayEvents events) {}

@@ -2,8 +2,7 @@ package dev.fencepost.relay;
 
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.pg.PgDatabase;
-import dev.fencepost.pg.PgLaneStore;
-import dev.fencepost.pg.PgOutboxStore;
+import dev.fencepost.pg.PgRelay;
 import dev.fencepost.rabbit.RabbitBroker;
 import dev.fencepost.testing.Await;
 import io.vertx.core.Context;
@@ -34,13 +33,7 @@ final class RelayProcess implements AutoCloseable {
       Function<Vertx, Publisher> publishers) {
     database = PgDatabase.open(vertx, config, instance);
     publisher = publishers.apply(vertx);
-    RelayPorts ports =
-        new RelayPorts(
-            new PgOutboxStore(database),
-            new PgLaneStore(database),
-            new dev.fencepost.pg.PgParkedRows(database),
-            publisher,
-            events);
+    RelayPorts ports = PgRelay.ports(vertx, database, publisher, events);
     run(
         () -> {
           loop = new RelayLoop(vertx, new RelaySettings(instance, relay), ports);

@@ -1,0 +1,165 @@
+package dev.fencepost.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.model.OutboxRow;
+import dev.fencepost.testing.Await;
+import dev.fencepost.testing.PostgresServer;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Scheduled rows, the ring, the doorbell, and what an idle relay costs. */
+class RelayUpkeepIT {
+  private final FakePublisher.Broker broker = new FakePublisher.Broker();
+  private final FencepostConfig.Relay relay = RelayConfigs.relay(8);
+
+  private RelayProcess process(String uri, FencepostConfig.Relay settings) {
+    return new RelayProcess(
+        RelayConfigs.database(uri), settings, vertx -> new FakePublisher(vertx, broker));
+  }
+
+  private List<String> bodies() {
+    return broker.rows().stream()
+        .map((OutboxRow row) -> new String(row.message().body(), StandardCharsets.UTF_8))
+        .toList();
+  }
+
+  @Test
+  void scheduledRowsComeWhenTheyAreDueAndInTheirOrder() {
+    Outbox outbox = new Outbox(Databases.migrated(relay));
+    try (RelayProcess process = process(outbox.uri(), relay)) {
+      Await.until("lanes", () -> process.lanes() == 8);
+      for (int i = 3; i >= 1; i--) {
+        outbox.strings(
+            "select fencepost.publish(exchange => '', routing_key => 'q', type => 't', key => 'k',"
+                + " payload => '"
+                + i
+                + "', deliver_at => clock_timestamp() + interval '"
+                + i * 500
+                + " ms')");
+      }
+      long scheduled = System.nanoTime();
+      Await.until("all", () -> broker.arrived.size() == 3);
+      assertThat(Duration.ofNanos(System.nanoTime() - scheduled))
+          .isBetween(Duration.ofMillis(1400), Duration.ofMillis(3500));
+      assertThat(bodies()).containsExactly("1", "2", "3");
+      assertThat(outbox.strings("select id from fencepost.scheduled")).isEmpty();
+    }
+  }
+
+  private static FencepostConfig.Relay retaining(FencepostConfig.Relay relay, Duration retention) {
+    return new FencepostConfig.Relay(
+        true,
+        relay.lanes(),
+        relay.ordering(),
+        relay.paging(),
+        relay.lease(),
+        retention,
+        relay.limits());
+  }
+
+  /** R19. */
+  @Test
+  void theRingIsEmptiedAndNoInsertWaitsForIt() throws Exception {
+    FencepostConfig.Relay settings = retaining(relay, Duration.ofSeconds(6));
+    Outbox outbox = new Outbox(Databases.migrated(settings));
+    List<Long> nanos = new ArrayList<>();
+    try (RelayProcess process = process(outbox.uri(), settings);
+        Connection connection = PostgresServer.connect(outbox.uri());
+        Statement statement = connection.createStatement()) {
+      Await.until("lanes", () -> process.lanes() == 8);
+      long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+      int rows = 0;
+      while (System.nanoTime() < end) {
+        long before = System.nanoTime();
+        statement.execute(
+            "insert into fencepost.outbox (type, payload) values ('t', '" + rows++ + "')");
+        nanos.add(System.nanoTime() - before);
+        TimeUnit.MILLISECONDS.sleep(5);
+      }
+      int all = rows;
+      Await.until("all published", () -> broker.arrived.size() == all);
+      long kept = outbox.number("select count(*) from fencepost.outbox");
+      assertThat(kept).as("rows of 20 s at a retention of 6 s").isLessThan(all * 3L / 4);
+      assertThat(
+              outbox.number(
+                  "select count(*) from fencepost.outbox"
+                      + " where created_at > now() - interval '6 seconds'"))
+          .as("none younger than the retention was dropped")
+          .isGreaterThan(all / 5);
+      assertThat(Duration.ofNanos(Collections.max(nanos))).isLessThan(Duration.ofMillis(500));
+      long checkpoints = outbox.number("select count(*) from fencepost.relay_checkpoints");
+      assertThat(checkpoints).as("checkpoints are pruned").isLessThan(8 * 150);
+    }
+  }
+
+  /** What is not published yet, or not committed yet, outlives the ring. */
+  @Test
+  void theRingKeepsWhatIsNotPublished() throws Exception {
+    FencepostConfig.Relay settings = retaining(RelayConfigs.relay(1), Duration.ofSeconds(6));
+    Outbox outbox = new Outbox(Databases.migrated(settings));
+    try (Connection open = PostgresServer.connect(outbox.uri());
+        Statement late = open.createStatement()) {
+      open.setAutoCommit(false);
+      late.execute("insert into fencepost.outbox (type, payload) values ('t', 'late')");
+      broker.down = true;
+      outbox.insert("", "q", null, "waiting");
+      try (RelayProcess process = process(outbox.uri(), settings)) {
+        TimeUnit.SECONDS.sleep(12);
+        assertThat(outbox.strings("select seq from fencepost.outbox")).hasSize(1);
+        broker.down = false;
+        Await.until("the first", () -> bodies().contains("waiting"));
+        TimeUnit.SECONDS.sleep(3);
+        open.commit();
+        Await.until("the late one", () -> bodies().contains("late"));
+        assertThat(process.lanes()).isEqualTo(1);
+      }
+    }
+  }
+
+  @Test
+  void aSleepingRelayIsRungAndAnIdleOneCostsLittle() throws Exception {
+    try (PostgresServer server =
+        PostgresServer.start(java.util.Map.of("max_prepared_transactions", "0"))) {
+      Outbox outbox = new Outbox(server.newDatabase());
+      Databases.migrate(outbox.uri(), relay);
+      try (RelayProcess process = process(outbox.uri(), relay);
+          Connection connection = PostgresServer.connect(outbox.uri());
+          Statement statement = connection.createStatement()) {
+        Await.until("lanes", () -> process.lanes() == 8);
+        List<Long> millis = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+          TimeUnit.MILLISECONDS.sleep(700);
+          long before = System.nanoTime();
+          statement.execute("insert into fencepost.outbox (type, payload) values ('t', '')");
+          int expected = i + 1;
+          while (broker.arrived.size() < expected) {
+            Thread.onSpinWait();
+          }
+          millis.add((System.nanoTime() - before) / 1_000_000);
+        }
+        Collections.sort(millis);
+        assertThat(millis.get(6)).as("median of %s", millis).isLessThan(40);
+        TimeUnit.SECONDS.sleep(12); // idle connections report what they did 10 s late
+        String commits =
+            "select xact_commit + xact_rollback from pg_stat_database where datname = current_database()";
+        long before = outbox.number(commits);
+        long xid = outbox.number("select pg_snapshot_xmax(pg_current_snapshot())");
+        TimeUnit.SECONDS.sleep(10);
+        long statements = outbox.number(commits) - before - 4;
+        assertThat(statements / 10.0).as("statements a second, with renewals each 900 ms").isLessThan(10);
+        assertThat(outbox.number("select pg_snapshot_xmax(pg_current_snapshot())") - xid)
+            .as("transaction ids in 10 s: renewals alone")
+            .isLessThan(40);
+      }
+    }
+  }
+}
