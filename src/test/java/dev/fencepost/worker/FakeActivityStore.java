@@ -335,6 +335,9 @@ public final class FakeActivityStore implements ActivityStore {
   private void end(Row row, ActivityState state) {
     row.state = state;
     row.owner = null;
+    if (row.key == null) {
+      return;
+    }
     rows.values().stream()
         .filter(r -> r.state == ActivityState.BLOCKED && !blocked(r))
         .forEach(r -> schedule(r, Duration.ZERO));

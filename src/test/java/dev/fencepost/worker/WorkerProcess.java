@@ -47,6 +47,10 @@ final class WorkerProcess implements AutoCloseable {
   private final String deployment;
 
   WorkerProcess(String databaseUri, String brokerUri, List<String> queues, Death death) {
+    this(databaseUri, brokerUri, death, queues.stream().map(WorkerProcess::queue).toList());
+  }
+
+  WorkerProcess(String databaseUri, String brokerUri, Death death, List<QueueConfig> queues) {
     this.death = death;
     this.remote = new Remote(databaseUri);
     FencepostConfig.Database config =
@@ -69,7 +73,7 @@ final class WorkerProcess implements AutoCloseable {
                     Duration.ofMillis(500),
                     Duration.ofHours(24),
                     Duration.ofDays(7)),
-                queues.stream().map(WorkerProcess::queue).toList(),
+                queues,
                 Duration.ofMinutes(30)));
     this.deployment = Await.result(vertx.deployVerticle(verticle));
   }
@@ -85,6 +89,10 @@ final class WorkerProcess implements AutoCloseable {
 
   /** The queue of a consumer; its name is also the routing key on the default exchange. */
   static QueueConfig queue(String name) {
+    return queue(name, 20, QueueConfig.Ordering.NONE);
+  }
+
+  static QueueConfig queue(String name, int maxAttempts, QueueConfig.Ordering ordering) {
     Map<String, ActivityConfig> activities = new LinkedHashMap<>();
     for (ActivityKind kind : ActivityKind.values()) {
       activities.put(
@@ -96,14 +104,15 @@ final class WorkerProcess implements AutoCloseable {
               16,
               new ActivityConfig.Timing(
                   new FencepostConfig.LeaseTimes(TTL, TTL.dividedBy(4)), SOFT, HARD, null),
-              new ActivityConfig.Retry(10, Duration.ofMillis(300), 2, Duration.ofSeconds(3), 0, 20),
+              new ActivityConfig.Retry(
+                  10, Duration.ofMillis(300), 2, Duration.ofSeconds(3), 0, maxAttempts),
               null));
     }
     return new QueueConfig(
         name,
         name,
         new QueueConfig.Declare("quorum", List.of()),
-        new QueueConfig.Intake(64, 32, QueueConfig.Ordering.NONE),
+        new QueueConfig.Intake(64, 32, ordering),
         null,
         null,
         activities);
@@ -132,6 +141,7 @@ final class WorkerProcess implements AutoCloseable {
     @Override
     public Receipt run(ActivityContext context) throws Exception {
       death.at(Stage.BEFORE_REMOTE_CALL);
+      misbehave(context);
       try {
         remote.call(context.eventId(), context.fence(), kind);
       } catch (SQLException e) {
@@ -144,6 +154,19 @@ final class WorkerProcess implements AutoCloseable {
       Receipt receipt = Receipt.succeeded("done by " + owner);
       Await.result(context.recordReceipt(receipt));
       return receipt;
+    }
+
+    /** By the event's id. */
+    private void misbehave(ActivityContext context) {
+      if (context.eventId().startsWith("killer")) {
+        new Death(Stage.BEFORE_REMOTE_CALL, "KILL").at(Stage.BEFORE_REMOTE_CALL);
+      }
+      if (context.eventId().startsWith("flaky") && context.attempt() == 1) {
+        throw new TransientFailure("not yet");
+      }
+      if (context.eventId().startsWith("unprintable")) {
+        throw new IllegalStateException("NUL \u0000, lone \ud800 " + "x".repeat(2_000_000));
+      }
     }
 
     @Override
@@ -164,10 +187,12 @@ final class WorkerProcess implements AutoCloseable {
     Await.result(vertx.close());
   }
 
-  /** Arguments: database, broker, queue, stage, signal. */
+  /** Arguments: database, broker, queue, stage, signal, and the most starts (left out: 20). */
   public static void main(String[] args) throws InterruptedException {
     Death death = new Death(Stage.of(args[3]), args[4]);
-    WorkerProcess process = new WorkerProcess(args[0], args[1], List.of(args[2]), death);
+    int starts = args.length > 5 ? Integer.parseInt(args[5]) : 20;
+    QueueConfig queue = queue(args[2], starts, QueueConfig.Ordering.NONE);
+    WorkerProcess process = new WorkerProcess(args[0], args[1], death, List.of(queue));
     Runtime.getRuntime().addShutdownHook(new Thread(process::close));
     System.out.println("started " + process.owner);
     new CountDownLatch(1).await();
