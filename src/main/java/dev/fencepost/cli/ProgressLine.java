@@ -20,7 +20,6 @@ final class ProgressLine implements Progress, AutoCloseable {
   }
 
   /** On a terminal when both ends of this process are one. */
-  @SuppressWarnings("SystemConsoleNull") // a later JDK shows progress in a file too: harmless
   static ProgressLine of(PrintWriter err, String verb) {
     return new ProgressLine(err, verb, System.console() != null);
   }
