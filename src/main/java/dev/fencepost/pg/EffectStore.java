@@ -48,22 +48,16 @@ final class EffectStore {
 
   Future<EffectGroup> fresh(String owner, Duration hardLimit, List<Claim.Request> group) {
     List<Claim.Request> unique = unique(group);
-    return behind(unique)
+    return claims
+        .behind(unique)
         .compose(
             behind -> {
               List<Claim.Request> first = ClaimGroups.pick(unique, behind, false);
               List<Claim.Request> later = ClaimGroups.pick(unique, behind, true);
-              return (later.isEmpty()
-                      ? Future.succeededFuture(Map.<ActivityId, Claim.Answer>of())
-                      : claims.waiting(owner, later))
+              return claims
+                  .waiting(later)
                   .compose(waiting -> insert(owner, hardLimit, new Fresh(group, first, waiting)));
             });
-  }
-
-  private Future<Set<Integer>> behind(List<Claim.Request> requests) {
-    return requests.stream().allMatch(r -> r.key() == null)
-        ? Future.succeededFuture(Set.of())
-        : database.with(DurableWork.DEADLINE, connection -> claims.behind(connection, requests));
   }
 
   private static List<Claim.Request> unique(List<Claim.Request> group) {
@@ -94,7 +88,7 @@ final class EffectStore {
                         }
                       }
                       return claims
-                          .existing(owner, ClaimGroups.unanswered(fresh.first, known))
+                          .existing(ClaimGroups.unanswered(fresh.first, known))
                           .map(
                               existing -> {
                                 known.putAll(existing);

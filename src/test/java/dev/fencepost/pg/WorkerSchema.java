@@ -18,18 +18,25 @@ final class WorkerSchema implements AutoCloseable {
   private final PgDatabase effects;
   private final PgActivityStore store;
 
-  private WorkerSchema(String uri) {
+  private WorkerSchema(String uri, boolean migrates) {
     this.uri = uri;
     FencepostConfig config =
         ConfigLoader.parse("database: {uris: [\"" + uri + "\"], pool-size: 4}", Map.of());
-    Await.result(new Migrations(vertx, config).migrate());
+    if (migrates) {
+      Await.result(new Migrations(vertx, config).migrate());
+    }
     database = PgDatabase.open(vertx, config.database(), "test");
     effects = PgDatabase.open(vertx, config.database(), "test-effects");
     store = new PgActivityStore(database, effects);
   }
 
   static WorkerSchema open() {
-    return new WorkerSchema(TestServers.postgres().newDatabase());
+    return new WorkerSchema(TestServers.postgres().newDatabase(), true);
+  }
+
+  /** Stores of their own on the same database, connected with these parameters. */
+  WorkerSchema again(String parameters) {
+    return new WorkerSchema(uri + parameters, false);
   }
 
   String uri() {

@@ -1,0 +1,119 @@
+package dev.fencepost.pg;
+
+import dev.fencepost.model.ActivityId;
+import dev.fencepost.model.ActivityState;
+import dev.fencepost.pg.ClaimStatements.Again;
+import dev.fencepost.worker.Claim;
+import io.vertx.core.Future;
+import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.SqlConnection;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Deliveries of one transaction and their answers, which count once it has committed. */
+final class ClaimRound {
+  private final ClaimStatements statements;
+  private final Map<ActivityId, Claim.Answer> answers = new LinkedHashMap<>();
+  private final Map<ActivityId, Long> started = new HashMap<>();
+  private final KeyReleases.Keys ended = new KeyReleases.Keys();
+
+  ClaimRound(ClaimStatements statements) {
+    this.statements = statements;
+  }
+
+  /** Starts what may start, stores what stands behind another event of its key. */
+  Future<Void> claim(SqlConnection connection, String owner, List<Claim.Request> wave) {
+    if (ClaimStatements.unordered(wave)) {
+      return start(connection, owner, wave);
+    }
+    return statements
+        .behind(connection, wave)
+        .compose(
+            behind ->
+                start(connection, owner, ClaimGroups.pick(wave, behind, false))
+                    .compose(
+                        v ->
+                            store(
+                                connection,
+                                ActivityState.BLOCKED,
+                                ClaimGroups.pick(wave, behind, true))));
+  }
+
+  private Future<Void> start(SqlConnection connection, String owner, List<Claim.Request> requests) {
+    if (requests.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    return statements
+        .start(connection, owner, requests)
+        .compose(
+            rows -> {
+              rows.forEach(row -> started.put(ActivityRows.id(row), row.getLong("batch")));
+              for (Claim.Request request : requests) {
+                if (started.containsKey(request.id())) {
+                  answers.put(request.id(), new Claim.Started(ClaimGroups.first(request)));
+                }
+              }
+              return again(connection, ClaimGroups.unanswered(requests, answers), Again.CLAIM);
+            });
+  }
+
+  /** Blocked or unresolved rows. */
+  Future<Void> store(SqlConnection connection, ActivityState state, List<Claim.Request> requests) {
+    if (requests.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    Again meant = state == ActivityState.UNRESOLVED ? Again.STORE : Again.CLAIM;
+    return statements
+        .store(connection, state, requests)
+        .compose(
+            rows -> {
+              rows.forEach(row -> answers.put(ActivityRows.id(row), new Claim.Waiting(state)));
+              return again(connection, ClaimGroups.unanswered(requests, answers), meant);
+            });
+  }
+
+  /** Rows that exist. */
+  Future<Void> again(SqlConnection connection, List<Claim.Request> requests, Again meant) {
+    if (requests.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    return statements
+        .again(connection, requests, meant)
+        .map(
+            rows -> {
+              rows.forEach(this::found);
+              return null;
+            });
+  }
+
+  private void found(Row row) {
+    ActivityId id = ActivityRows.id(row);
+    ActivityState state = ActivityState.ofWire(row.getString("next_state"));
+    answers.put(id, answer(row, state));
+    if (state == ActivityState.DEAD && row.getBoolean("moved")) {
+      ended.ended(id, row.getString("ordering_key"));
+    }
+  }
+
+  private static Claim.Answer answer(Row row, ActivityState state) {
+    return switch (state) {
+      case COMPLETED, DEAD -> new Claim.Duplicate(state);
+      case RETRY_SCHEDULED, BLOCKED, MANUAL_REVIEW, UNRESOLVED -> new Claim.Waiting(state);
+      case RUNNING -> {
+        long left = row.getLong("lease_left");
+        yield left > 0
+            ? new Claim.Held(Duration.ofNanos(left * 1000), ActivityRows.evidence(row))
+            : new Claim.Expired(ActivityRows.evidence(row));
+      }
+    };
+  }
+
+  /** After the commit. */
+  Future<Map<ActivityId, Claim.Answer>> committed(BatchLedger batches, KeyReleases releases) {
+    started.forEach((id, batch) -> batches.started(id, 1, batch));
+    return releases.after(answers, ended);
+  }
+}
