@@ -1,0 +1,75 @@
+package dev.fencepost.bench;
+
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+
+/** The common part of measuring a contender. */
+abstract class ContenderEntrant<C extends Contender> implements Entrant {
+
+  private static final Duration LOOK_EVERY = Duration.ofMillis(40);
+  private static final Duration DEADLINE = Duration.ofMinutes(30);
+
+  protected final C contender;
+
+  ContenderEntrant(C contender) {
+    this.contender = contender;
+  }
+
+  @Override
+  public final String name() {
+    return contender.name();
+  }
+
+  @Override
+  public final String settings() {
+    return contender.settings();
+  }
+
+  @Override
+  public void start() {
+    contender.start();
+  }
+
+  @Override
+  public void freeze() {
+    contender.freeze();
+  }
+
+  @Override
+  public void thaw() {
+    contender.thaw();
+  }
+
+  @Override
+  public void close() {
+    contender.close();
+  }
+
+  /** Looks at a count now and then until it has passed a point, and notes that moment. */
+  protected final Figures.Moment passes(LongSupplier count, java.util.function.LongPredicate point) {
+    long end = System.nanoTime() + DEADLINE.toNanos();
+    while (System.nanoTime() < end) {
+      long now = count.getAsLong();
+      if (point.test(now)) {
+        return new Figures.Moment(System.nanoTime(), now, contender.cpu());
+      }
+      contender.checkAlive();
+      LockSupport.parkNanos(LOOK_EVERY.toNanos());
+    }
+    throw new IllegalStateException(name() + " did not end within " + DEADLINE);
+  }
+
+  protected final void until(String what, BooleanSupplier condition) {
+    contender.await(what, Duration.ofMinutes(2), condition::getAsBoolean);
+  }
+
+  protected final double statementsPer(long messages) {
+    return (double) contender.database().statements() / messages;
+  }
+
+  protected final double memory() {
+    return Proc.residentMebibytes(contender.process().pid());
+  }
+}

@@ -1,0 +1,38 @@
+package dev.fencepost.bench;
+
+import java.nio.file.Path;
+
+/** The product's worker with one activity type. */
+final class FencepostWorker extends Worker {
+
+  private final String kind;
+  private final Class<?> handler;
+  private Path file;
+
+  FencepostWorker(String name, String kind, Class<?> handler, Servers servers) {
+    super(name, "prefetch 2000, concurrency 1000, else defaults", servers);
+    this.kind = kind;
+    this.handler = handler;
+  }
+
+  @Override
+  void prepare() {
+    String intake = "prefetch: 2000\n    concurrency: 1000";
+    file =
+        Fencepost.migrate(
+            name(),
+            Fencepost.servers(servers, database)
+                + "relay: {enabled: false}\n"
+                + Fencepost.queue(queue.name(), kind, handler, intake));
+  }
+
+  @Override
+  JavaProcess launch() {
+    return Fencepost.run(name(), file);
+  }
+
+  @Override
+  long results() {
+    return database.number("select count(finished_at) from fencepost.activities");
+  }
+}

@@ -1,0 +1,40 @@
+package dev.fencepost.bench;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What a process costs that has nothing to do. */
+final class Idle extends ContenderEntrant<FencepostBoth> {
+
+  private final int seconds;
+
+  Idle(FencepostBoth contender, int seconds) {
+    super(contender);
+    this.seconds = seconds;
+  }
+
+  @Override
+  public Map<String, Double> round(int number) {
+    // Past its start, and past what it did when it was thawed.
+    rest(number == 0 ? 15 : 5);
+    contender.database().forgetStatements();
+    Contender.Cpu before = contender.cpu();
+    rest(seconds);
+    Contender.Cpu used = contender.cpu().minus(before);
+    Map<String, Double> figures = new LinkedHashMap<>();
+    figures.put("own_%_of_a_core", used.own() * 100 / seconds);
+    figures.put("PostgreSQL_%_of_a_core", used.postgres() * 100 / seconds);
+    figures.put("statements_a_second", contender.database().statements() * 1.0 / seconds);
+    figures.put(Figures.MEMORY, memory());
+    return figures;
+  }
+
+  private static void rest(int seconds) {
+    try {
+      Thread.sleep(Duration.ofSeconds(seconds).toMillis());
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+package dev.fencepost.bench;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+
+/**
+ * The time from the return of a commit to the arrival at a plain consumer, both seen by this
+ * process: one row a transaction, at a fixed rate, by several writers.
+ */
+final class Latency extends ContenderEntrant<Relay> {
+
+  private static final int WRITERS = 8;
+  private static final int SIZE = 256;
+
+  private final int rate;
+  private final int warmUp;
+  private final int events;
+
+  Latency(Relay relay, int rate, int seconds) {
+    super(relay);
+    this.rate = rate;
+    this.warmUp = rate * 2;
+    this.events = warmUp + rate * seconds;
+  }
+
+  @Override
+  public Map<String, Double> round(int number) {
+    contender.queue().recreate();
+    contender.tidy();
+    AtomicLongArray committed = new AtomicLongArray(events);
+    AtomicLongArray arrived = new AtomicLongArray(events);
+    AtomicInteger missing = new AtomicInteger(events);
+    try (AutoCloseable consumer =
+        contender
+            .queue()
+            .consume(
+                event -> {
+                  if (arrived.compareAndSet(event, 0, System.nanoTime())) {
+                    missing.decrementAndGet();
+                  }
+                })) {
+      Contender.Cpu before = contender.cpu();
+      long start = System.nanoTime();
+      write(committed, start);
+      double seconds = (System.nanoTime() - start) / 1e9;
+      until("every event has arrived", () -> missing.get() == 0);
+      return figures(committed, arrived, seconds, contender.cpu().minus(before));
+    } catch (Exception e) {
+      throw new IllegalStateException(name(), e);
+    }
+  }
+
+  private Map<String, Double> figures(
+      AtomicLongArray committed, AtomicLongArray arrived, double seconds, Contender.Cpu cpu) {
+    Histogram histogram = new Histogram(3);
+    for (int event = warmUp; event < events; event++) {
+      // It may arrive before the writer's thread is told that its commit is done.
+      histogram.recordValue(Math.max(0, arrived.get(event) - committed.get(event)));
+    }
+    Map<String, Double> figures = new LinkedHashMap<>();
+    figures.put(Figures.RATE, events / seconds);
+    figures.put(Figures.P50, histogram.getValueAtPercentile(50) / 1e6);
+    figures.put(Figures.P99, histogram.getValueAtPercentile(99) / 1e6);
+    figures.put(Figures.P999, histogram.getValueAtPercentile(99.9) / 1e6);
+    figures.put(Figures.OWN, cpu.own() * 1e6 / events);
+    figures.put(Figures.POSTGRES, cpu.postgres() * 1e6 / events);
+    figures.put(Figures.BROKER, cpu.broker() * 1e6 / events);
+    return figures;
+  }
+
+  private void write(AtomicLongArray committed, long start) throws InterruptedException {
+    Thread[] writers = new Thread[WRITERS];
+    for (int i = 0; i < WRITERS; i++) {
+      int first = i;
+      writers[i] = new Thread(() -> write(committed, start, first), "writer-" + i);
+      writers[i].start();
+    }
+    for (Thread writer : writers) {
+      writer.join();
+    }
+  }
+
+  private void write(AtomicLongArray committed, long start, int first) {
+    try (Connection connection = contender.connect();
+        PreparedStatement insert = connection.prepareStatement(contender.insert())) {
+      for (int event = first; event < events; event += WRITERS) {
+        long due = start + event * 1_000_000_000L / rate;
+        for (long now = System.nanoTime(); now < due; now = System.nanoTime()) {
+          LockSupport.parkNanos(due - now);
+        }
+        contender.write(insert, event, SIZE);
+        committed.set(event, System.nanoTime());
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

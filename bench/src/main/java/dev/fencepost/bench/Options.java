@@ -1,0 +1,52 @@
+package dev.fencepost.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What was asked for.
+ *
+ * @param scenarios names; all when empty
+ * @param peers which peers take part; all when empty
+ * @param shortForm only shows that everything runs
+ * @param huge backlogs of 10 million rows, too
+ */
+record Options(
+    List<String> scenarios, List<String> peers, int rounds, boolean shortForm, boolean huge) {
+
+  static Options of(String... arguments) {
+    List<String> scenarios = new ArrayList<>();
+    List<String> peers = List.of();
+    int rounds = 0;
+    boolean shortForm = false;
+    boolean huge = false;
+    for (int i = 0; i < arguments.length; i++) {
+      switch (arguments[i]) {
+        case "--rounds" -> rounds = Integer.parseInt(arguments[++i]);
+        case "--peers" -> peers = List.of(arguments[++i].split(","));
+        case "--short" -> shortForm = true;
+        case "--huge" -> huge = true;
+        default -> scenarios.add(arguments[i]);
+      }
+    }
+    int defaultRounds = shortForm ? 1 : 5;
+    return new Options(scenarios, peers, rounds == 0 ? defaultRounds : rounds, shortForm, huge);
+  }
+
+  boolean invites(String peer) {
+    return peers.isEmpty() || peers.contains(peer);
+  }
+
+  /** So many in earnest, a few in the short form. */
+  int scaled(int count) {
+    return shortForm ? Math.max(1000, count / 50) : count;
+  }
+
+  int seconds(int seconds) {
+    return shortForm ? Math.max(2, seconds / 10) : seconds;
+  }
+
+  Series series() {
+    return new Series(shortForm ? 0 : 2, rounds);
+  }
+}

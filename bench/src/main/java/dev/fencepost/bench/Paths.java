@@ -1,0 +1,31 @@
+package dev.fencepost.bench;
+
+import java.io.File;
+import java.nio.file.Path;
+
+/** Where things are; {@code bench/run} says where the project is. */
+final class Paths {
+
+  static final Path PROJECT = Path.of(System.getProperty("bench.project", ".")).toAbsolutePath();
+  static final Path TARGET = PROJECT.resolve("bench/target");
+  static final Path RUN = TARGET.resolve("run");
+
+  /** Peers log what is wrong, and nothing else. */
+  static final Path PEERS_LOG = PROJECT.resolve("bench/logback.xml");
+
+  static final Path NOTE = PROJECT.resolve("docs/performance.md");
+
+  private static final String CLASSES = TARGET.resolve("classes").toString();
+
+  private Paths() {}
+
+  /** The product with the benchmark's handlers, and nothing else. */
+  static String product() {
+    return CLASSES + File.pathSeparator + PROJECT.resolve("target/fencepost.jar");
+  }
+
+  /** Peers with their libraries, without the product. */
+  static String peers() {
+    return CLASSES + File.pathSeparator + TARGET.resolve("lib") + File.separator + "*";
+  }
+}

@@ -1,0 +1,65 @@
+package dev.fencepost.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A relay of others over a plain outbox table, run by a main class of ours. */
+class PeerRelay extends Relay {
+
+  private static final String TABLE =
+      "create table outbox (id bigint generated always as identity primary key,"
+          + " event_id uuid not null default gen_random_uuid(), routing_key text not null,"
+          + " type text not null, key text, payload bytea not null,"
+          + " created_at timestamptz not null default clock_timestamp())";
+
+  private final Class<?> main;
+  private final double share;
+
+  PeerRelay(
+      String name, String settings, Class<?> main, double share, Servers servers, String type) {
+    super(name, settings, servers, type);
+    this.main = main;
+    this.share = share;
+  }
+
+  @Override
+  double share() {
+    return share;
+  }
+
+  @Override
+  void prepare() {
+    database.execute(TABLE);
+  }
+
+  @Override
+  JavaProcess launch() {
+    return JavaProcess.start(
+        name(),
+        Paths.peers(),
+        new ArrayList<>(
+            List.of(main.getName(), database.jdbcUrl(), servers.brokerUri(), queue.name())));
+  }
+
+  @Override
+  void fill(int rows, int size) {
+    database.execute(
+        ("insert into outbox (routing_key, type, key, payload)"
+                + " select '%s', 'order.placed', 'order-' || i %% %d,"
+                + " int4send(i) || convert_to(repeat('x', %d), 'UTF8')"
+                + " from generate_series(0, %d - 1) i")
+            .formatted(queue.name(), KEYS, size - 4, rows));
+  }
+
+  @Override
+  String insert() {
+    return "insert into outbox (routing_key, type, key, payload) values ('"
+        + queue.name()
+        + "', 'order.placed', ?, ?)";
+  }
+
+  @Override
+  void tidy() {
+    database.execute("truncate outbox");
+  }
+}

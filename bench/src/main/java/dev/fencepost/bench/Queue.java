@@ -1,0 +1,124 @@
+package dev.fencepost.bench;
+
+import com.rabbitmq.client.AMQP.BasicProperties;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import com.rabbitmq.client.DeliverCallback;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.function.IntConsumer;
+
+/** One queue, seen from the harness: it fills it, looks at its depth, or consumes it. */
+final class Queue implements AutoCloseable {
+
+  private static final int CONFIRMED_TOGETHER = 1000;
+
+  private final Connection connection;
+  private final Channel channel;
+  private final String name;
+  private final String type;
+
+  Queue(String uri, String name, String type) {
+    this.name = name;
+    this.type = type;
+    try {
+      ConnectionFactory factory = new ConnectionFactory();
+      factory.setUri(uri);
+      connection = factory.newConnection("bench " + name);
+      channel = connection.createChannel();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+    declare();
+  }
+
+  String name() {
+    return name;
+  }
+
+  String type() {
+    return type;
+  }
+
+  void declare() {
+    call(() -> channel.queueDeclare(name, true, false, false, Map.of("x-queue-type", type)));
+  }
+
+  /** Empty and new: the round before has left nothing behind. */
+  void recreate() {
+    call(() -> channel.queueDelete(name));
+    declare();
+  }
+
+  /** Ready messages. Not counted by a consumer, so it costs the broker next to nothing. */
+  long depth() {
+    return call(() -> (long) channel.queueDeclarePassive(name).getMessageCount());
+  }
+
+  /** Publishes messages with ids {@code prefix-0} and on, and returns when all are confirmed. */
+  void fill(String prefix, int count, int size, String activity) {
+    call(
+        () -> {
+          Channel filling = connection.createChannel();
+          filling.confirmSelect();
+          for (int i = 0; i < count; i++) {
+            BasicProperties properties =
+                new BasicProperties.Builder()
+                    .messageId(prefix + "-" + i)
+                    .type(activity)
+                    .contentType("application/json")
+                    .deliveryMode(2)
+                    .build();
+            filling.basicPublish("", name, properties, body(i, size));
+            if (i % CONFIRMED_TOGETHER == CONFIRMED_TOGETHER - 1) {
+              filling.waitForConfirmsOrDie(60_000);
+            }
+          }
+          filling.waitForConfirmsOrDie(60_000);
+          filling.close();
+          return null;
+        });
+  }
+
+  /** Hands the number in each arriving body on, from the client's own thread. */
+  AutoCloseable consume(IntConsumer arrived) {
+    return call(
+        () -> {
+          Channel consuming = connection.createChannel();
+          DeliverCallback each =
+              (tag, delivery) -> arrived.accept(ByteBuffer.wrap(delivery.getBody()).getInt());
+          consuming.basicConsume(name, true, each, tag -> {});
+          return consuming::close;
+        });
+  }
+
+  static byte[] body(int number, int size) {
+    byte[] body = new byte[size];
+    Arrays.fill(body, (byte) 'x');
+    ByteBuffer.wrap(body).putInt(number);
+    return body;
+  }
+
+  private interface Call<T> {
+    T run() throws Exception;
+  }
+
+  private static <T> T call(Call<T> call) {
+    try {
+      return call.run();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    call(
+        () -> {
+          connection.close();
+          return null;
+        });
+  }
+}

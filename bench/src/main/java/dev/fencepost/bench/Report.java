@@ -1,0 +1,195 @@
+package dev.fencepost.bench;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
+
+/** Tables between markers of the note, and every round's figures as JSON. */
+final class Report {
+
+  private static final String OURS = "fencepost";
+
+  private final Path note;
+
+  Report(Path note) {
+    this.note = note;
+  }
+
+  static void progress(int round, String name, Map<String, Double> figures) {
+    System.out.printf(
+        "  %s %-24s %s%n",
+        round < 0 ? "warm-up" : "round " + (round + 1),
+        name,
+        figures.entrySet().stream()
+            .map(figure -> figure.getKey() + "=" + number(figure.getValue()))
+            .collect(Collectors.joining(" ")));
+  }
+
+  void write(
+      String scenario,
+      String title,
+      Map<String, String> settings,
+      Map<String, List<Map<String, Double>>> results) {
+    String table = table(results) + "\n" + settings(settings);
+    save(scenario, "### " + title + "\n\n" + table);
+    json(scenario, results);
+    System.out.println("\n" + title + "\n\n" + table);
+  }
+
+  void text(String id, String text) {
+    save(id, text);
+  }
+
+  private static String settings(Map<String, String> settings) {
+    return settings.entrySet().stream()
+        .map(each -> "- **" + each.getKey() + "**: " + each.getValue() + "\n")
+        .collect(Collectors.joining());
+  }
+
+  static String table(Map<String, List<Map<String, Double>>> results) {
+    List<String> columns = new ArrayList<>();
+    for (String figure : Figures.known()) {
+      if (results.values().stream().flatMap(List::stream).anyMatch(f -> f.containsKey(figure))) {
+        columns.add(figure);
+      }
+    }
+    results.values().stream()
+        .flatMap(List::stream)
+        .flatMap(figures -> figures.keySet().stream())
+        .filter(figure -> !columns.contains(figure))
+        .forEach(columns::add);
+    StringBuilder text = new StringBuilder("| |");
+    columns.forEach(column -> text.append(' ').append(Figures.head(column)).append(" |"));
+    boolean compared = results.size() > 1;
+    String base = results.keySet().stream().filter(n -> n.startsWith(OURS)).findFirst().orElse("");
+    String measure = columns.contains(Figures.P50) ? Figures.P50 : Figures.RATE;
+    if (compared) {
+      text.append(' ').append(base).append(" / it, ").append(Figures.head(measure)).append(" |");
+    }
+    text.append("\n|---|").append("---|".repeat(columns.size() + (compared ? 1 : 0))).append('\n');
+    results.forEach(
+        (name, rounds) -> {
+          text.append("| ").append(name).append(" |");
+          for (String column : columns) {
+            text.append(' ').append(cell(rounds, column)).append(" |");
+          }
+          if (compared) {
+            text.append(' ').append(ratio(results.get(base), rounds, measure)).append(" |");
+          }
+          text.append('\n');
+        });
+    return text.toString();
+  }
+
+  private static String cell(List<Map<String, Double>> rounds, String figure) {
+    double[] values =
+        rounds.stream()
+            .filter(each -> each.containsKey(figure))
+            .mapToDouble(each -> each.get(figure))
+            .sorted()
+            .toArray();
+    return spread(values);
+  }
+
+  private static String ratio(
+      List<Map<String, Double>> ours, List<Map<String, Double>> theirs, String figure) {
+    if (ours == null || ours == theirs) {
+      return "";
+    }
+    List<Double> ratios = new ArrayList<>();
+    for (int i = 0; i < Math.min(ours.size(), theirs.size()); i++) {
+      Double our = ours.get(i).get(figure);
+      Double their = theirs.get(i).get(figure);
+      if (our != null && their != null) {
+        ratios.add(our / their);
+      }
+    }
+    return spread(ratios.stream().mapToDouble(Double::doubleValue).sorted().toArray());
+  }
+
+  private static String spread(double[] sorted) {
+    if (sorted.length == 0) {
+      return "";
+    }
+    String median = number(median(sorted));
+    return sorted.length == 1
+        ? median
+        : "**" + median + "** (" + number(sorted[0]) + "–" + number(sorted[sorted.length - 1]) + ")";
+  }
+
+  static double median(double[] sorted) {
+    int middle = sorted.length / 2;
+    return sorted.length % 2 == 1
+        ? sorted[middle]
+        : DoubleStream.of(sorted[middle - 1], sorted[middle]).average().orElseThrow();
+  }
+
+  static String number(double value) {
+    if (value >= 1000) {
+      return String.format(Locale.ROOT, "%,.0f", value);
+    }
+    return String.format(Locale.ROOT, value >= 100 ? "%.0f" : value >= 1 ? "%.1f" : "%.3f", value);
+  }
+
+  private void save(String id, String text) {
+    String begin = "<!-- bench:" + id + " -->";
+    String end = "<!-- bench:end -->";
+    try {
+      String all = Files.exists(note) ? Files.readString(note) : "";
+      String block = begin + "\n" + text.strip() + "\n" + end;
+      int at = all.indexOf(begin);
+      if (at < 0) {
+        all = all.isEmpty() ? block + "\n" : all.stripTrailing() + "\n\n" + block + "\n";
+      } else {
+        all = all.substring(0, at) + block + all.substring(all.indexOf(end, at) + end.length());
+      }
+      Files.createDirectories(note.getParent());
+      Files.writeString(note, all);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void json(String scenario, Map<String, List<Map<String, Double>>> results) {
+    String text =
+        results.entrySet().stream()
+            .map(
+                entry ->
+                    "\"" + entry.getKey() + "\": ["
+                        + entry.getValue().stream()
+                            .map(Report::json)
+                            .collect(Collectors.joining(",\n    "))
+                        + "]")
+            .collect(Collectors.joining(",\n  ", "{\n  ", "\n}\n"));
+    try {
+      Path file = Paths.TARGET.resolve("results").resolve(scenario + ".json");
+      Files.createDirectories(file.getParent());
+      Files.writeString(file, text);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String json(Map<String, Double> figures) {
+    return new TreeMap<>(figures)
+        .entrySet().stream()
+            .map(figure -> "\"" + figure.getKey() + "\": " + figure.getValue())
+            .collect(Collectors.joining(", ", "{", "}"));
+  }
+
+  /** An ordered map of settings by name. */
+  static Map<String, String> settingsOf(List<? extends Entrant> entrants) {
+    Map<String, String> settings = new LinkedHashMap<>();
+    entrants.forEach(entrant -> settings.put(entrant.name(), entrant.settings()));
+    return settings;
+  }
+}

@@ -1,0 +1,14 @@
+package dev.fencepost.bench;
+
+/** Consumes a queue and leaves a result for every message in its database. */
+abstract class Worker extends Contender {
+
+  static final String ACTIVITY = "order.placed";
+
+  Worker(String name, String settings, Servers servers) {
+    super(name, settings, servers, "quorum");
+  }
+
+  /** Results in the database, of all rounds. */
+  abstract long results();
+}

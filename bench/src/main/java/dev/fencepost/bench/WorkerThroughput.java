@@ -1,0 +1,43 @@
+package dev.fencepost.bench;
+
+import java.util.Map;
+
+/**
+ * How fast a queue is worked off: it is filled while the worker is frozen, and its depth is watched
+ * from nine tenths to one tenth. The round fails unless every message then has its result.
+ */
+final class WorkerThroughput extends ContenderEntrant<Worker> {
+
+  private static final int SIZE = 256;
+
+  private final int messages;
+
+  WorkerThroughput(Worker worker, int messages) {
+    super(worker);
+    this.messages = Math.max(1000, (int) (messages * worker.share()));
+  }
+
+  @Override
+  public void thaw() {
+    // The queue is filled first.
+  }
+
+  @Override
+  public Map<String, Double> round(int number) {
+    Queue queue = contender.queue();
+    queue.fill("round-" + number, messages, SIZE, Worker.ACTIVITY);
+    until("the queue is filled", () -> queue.depth() > messages * 9 / 10 || queue.depth() == 0);
+    super.thaw();
+    long before = contender.results();
+    contender.database().forgetStatements();
+    Figures.Moment from = passes(queue::depth, count -> count <= messages * 9 / 10);
+    Figures.Moment to = passes(queue::depth, count -> count <= messages / 10);
+    Map<String, Double> figures = Figures.between(from, to);
+    figures.put(Figures.STATEMENTS, contender.database().statements() * 1.0 / (messages * 9 / 10));
+    figures.put(Figures.MEMORY, memory());
+    if (!(contender instanceof PeerWorker peer) || peer.leavesReceipts()) {
+      until("every message has its result", () -> contender.results() - before >= messages);
+    }
+    return figures;
+  }
+}
