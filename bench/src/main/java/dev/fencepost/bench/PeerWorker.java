@@ -1,5 +1,7 @@
 package dev.fencepost.bench;
 
+import dev.fencepost.bench.peer.DbSchedulerWorker;
+import dev.fencepost.bench.peer.JobRunrWorker;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -8,19 +10,19 @@ final class PeerWorker extends Worker {
 
   private final Class<?> main;
   private final double share;
-  private final boolean leavesReceipts;
+  private final boolean leavesResults;
 
   PeerWorker(
       String name,
       String settings,
       Class<?> main,
       double share,
-      boolean leavesReceipts,
+      boolean leavesResults,
       Servers servers) {
     super(name, settings, servers);
     this.main = main;
     this.share = share;
-    this.leavesReceipts = leavesReceipts;
+    this.leavesResults = leavesResults;
   }
 
   @Override
@@ -28,8 +30,14 @@ final class PeerWorker extends Worker {
     return share;
   }
 
-  boolean leavesReceipts() {
-    return leavesReceipts;
+  @Override
+  boolean leavesResults() {
+    return leavesResults;
+  }
+
+  @Override
+  boolean storesJobs() {
+    return main == DbSchedulerWorker.class || main == JobRunrWorker.class;
   }
 
   @Override

@@ -11,4 +11,13 @@ abstract class Worker extends Contender {
 
   /** Results in the database, of all rounds. */
   abstract long results();
+
+  boolean leavesResults() {
+    return true;
+  }
+
+  /** Takes messages off the queue long before their work is done. */
+  boolean storesJobs() {
+    return false;
+  }
 }

@@ -1,20 +1,25 @@
 package dev.fencepost.bench;
 
 import java.util.Map;
+import java.util.function.LongSupplier;
 
 /**
  * How fast a queue is worked off: it is filled while the worker is frozen, and its depth is watched
- * from nine tenths to one tenth. The round fails unless every message then has its result.
+ * from nine tenths to one tenth. The round fails unless every message then has its result. Where
+ * messages go to a store of jobs first, results are counted instead.
  */
 final class WorkerThroughput extends ContenderEntrant<Worker> {
 
   private static final int SIZE = 256;
 
+  /** Several times what a worker has in hand. */
+  private static final int FEWEST = 5000;
+
   private final int messages;
 
   WorkerThroughput(Worker worker, int messages) {
     super(worker);
-    this.messages = Math.max(1000, (int) (messages * worker.share()));
+    this.messages = Math.max(FEWEST, (int) (messages * worker.share()));
   }
 
   @Override
@@ -30,12 +35,14 @@ final class WorkerThroughput extends ContenderEntrant<Worker> {
     super.thaw();
     long before = contender.results();
     contender.database().forgetStatements();
-    Figures.Moment from = passes(queue::depth, count -> count <= messages * 9 / 10);
-    Figures.Moment to = passes(queue::depth, count -> count <= messages / 10);
+    LongSupplier left =
+        contender.storesJobs() ? () -> messages - (contender.results() - before) : queue::depth;
+    Figures.Moment from = passes(left, count -> count <= messages * 9 / 10);
+    Figures.Moment to = passes(left, count -> count <= messages / 10);
     Map<String, Double> figures = Figures.between(from, to);
-    figures.put(Figures.STATEMENTS, contender.database().statements() * 1.0 / (messages * 9 / 10));
+    figures.put(Figures.STATEMENTS, contender.database().statements() / (messages * 0.9));
     figures.put(Figures.MEMORY, memory());
-    if (!(contender instanceof PeerWorker peer) || peer.leavesReceipts()) {
+    if (contender.leavesResults()) {
       until("every message has its result", () -> contender.results() - before >= messages);
     }
     return figures;

@@ -27,8 +27,7 @@ public final class DbSchedulerWorker {
   private DbSchedulerWorker() {}
 
   public static void main(String[] arguments) throws Exception {
-    HikariDataSource pool = Pool.of(arguments[0], THREADS + 4);
-    pool.setAutoCommit(true);
+    HikariDataSource pool = Pool.autoCommit(arguments[0], THREADS + 4);
     JdbcTemplate jdbc = new JdbcTemplate(pool);
     jdbc.execute(TABLE);
     jdbc.execute(

@@ -22,8 +22,7 @@ public final class JobRunrWorker {
   }
 
   public static void main(String[] arguments) throws Exception {
-    HikariDataSource pool = Pool.of(arguments[0], WORKERS + 4);
-    pool.setAutoCommit(true);
+    HikariDataSource pool = Pool.autoCommit(arguments[0], WORKERS + 4);
     jdbc = new JdbcTemplate(pool);
     JobRunr.configure()
         .useStorageProvider(new PostgresStorageProvider(pool))
