@@ -8,7 +8,7 @@ final class DemoProgress {
   private static final String ERASE = "\r\u001b[K";
 
   private final PrintWriter err;
-  private final boolean terminal = System.console() != null;
+  private final boolean terminal = Terminal.watched();
 
   DemoProgress(PrintWriter err) {
     this.err = err;

@@ -19,9 +19,9 @@ final class ProgressLine implements Progress, AutoCloseable {
     this.terminal = terminal;
   }
 
-  /** On a terminal when both ends of this process are one. */
+  /** Shown while a person is watching. */
   static ProgressLine of(PrintWriter err, String verb) {
-    return new ProgressLine(err, verb, System.console() != null);
+    return new ProgressLine(err, verb, Terminal.watched());
   }
 
   @Override
