@@ -84,7 +84,8 @@ final class SettleSql {
           attempts = a.attempts - n.uncount,
           retries = a.retries + case when n.aim = 'retry_scheduled' then n.retry else 0 end,
           keep = a.keep or n.keeps or n.aim in ('dead', 'manual_review'),
-          suspect = a.suspect or (n.suspects and a.attempt_fence is not null and a.outcome is null),
+          suspect = case when a.attempt_fence is not null and a.outcome is null then n.suspects
+            else a.suspect end,
           lease_until = case when n.aim = 'running' then now() else a.lease_until end,
           next_attempt_at = case when n.aim = 'retry_scheduled' and not n.awaits
             then now() + n.delay * interval '1 millisecond' end,

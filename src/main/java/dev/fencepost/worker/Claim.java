@@ -50,7 +50,7 @@ public final class Claim {
    *
    * @param attempt starts of this generation, this one included
    * @param first whether it is the first start of the event in this generation
-   * @param suspect whether an earlier start ended with its process
+   * @param suspect whether its last start ended with its process
    */
   public record Ticket(
       ActivityId id,

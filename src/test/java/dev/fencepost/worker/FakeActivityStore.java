@@ -1,6 +1,7 @@
 package dev.fencepost.worker;
 
 import dev.fencepost.api.Receipt;
+import dev.fencepost.decide.RetryBudget;
 import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.ActivityState;
@@ -53,6 +54,10 @@ public final class FakeActivityStore implements ActivityStore {
     public String phase;
     public Long progress;
     public boolean suspect;
+    public boolean open; // its newest attempt has not ended
+    public long firstSeen;
+    public long finishedAt;
+    public boolean keep;
     public boolean awaiting;
     public RecoveryDecision awaited;
     public ReceiptOutcome receipt;
@@ -69,19 +74,24 @@ public final class FakeActivityStore implements ActivityStore {
   public record DeadLetter(
       ActivityId id, DeadLetterReason reason, int attempts, Delivery.Envelope message) {}
 
+  /** A line of the audit log. */
+  public record Line(ActivityId id, String action) {}
+
+  private record Starts(String consumer, String type, long at, long first, long retries) {}
+
   private final LongSupplier nanos;
   public final Map<ActivityId, Row> rows = new LinkedHashMap<>();
   public final List<Attempt> attempts = new ArrayList<>();
   public final List<DeadLetter> deadLetters = new ArrayList<>();
   public final List<String> audit = new ArrayList<>();
+  public final List<Line> log = new ArrayList<>();
   public final List<String> calls = new ArrayList<>();
   private final ArrayDeque<Throwable> failures = new ArrayDeque<>();
   private final List<Runnable> delayed = new ArrayList<>();
   private String loseAnswerOf;
   private String delayAnswersOf;
   private long order;
-  private long firstStarts;
-  private long retryStarts;
+  private final List<Starts> starts = new ArrayList<>();
 
   public FakeActivityStore(LongSupplier nanos) {
     this.nanos = nanos;
@@ -175,6 +185,8 @@ public final class FakeActivityStore implements ActivityStore {
     row.maxAttempts = request.work().maxAttempts();
     row.maxRetries = request.work().maxRetries();
     row.order = order++;
+    row.firstSeen = nanos.getAsLong();
+    row.redeliveries = request.redelivered() ? 1 : 0;
     rows.put(row.id, row);
     return row;
   }
@@ -201,6 +213,7 @@ public final class FakeActivityStore implements ActivityStore {
     row.maxRetries = work.maxRetries();
     row.leaseUntil = nanos.getAsLong() + work.leaseTtl().toNanos();
     row.startedAt = counts ? nanos.getAsLong() : row.startedAt;
+    row.open = counts;
     row.phase = null;
     row.progress = null;
     return new Claim.Ticket(
@@ -257,19 +270,30 @@ public final class FakeActivityStore implements ActivityStore {
     if (!ours(row, owner, ticket.fence())) {
       boolean before = attempts.contains(new Attempt(ticket.id(), ticket.fence(), owner, outcome));
       if (!before) {
-        audit.add("late " + ticket.id().eventId() + " fence=" + ticket.fence());
+        late(ticket, "lease_lost");
       }
       return before;
     }
     attempts.add(new Attempt(row.id, row.fence, owner, outcome));
+    row.open = false;
     if (settlement.envelope() != null && row.body == null) {
       row.body = settlement.envelope();
     }
     if (outcome == AttemptOutcome.TIMED_OUT || outcome == AttemptOutcome.UNKNOWN) {
       row.fence++;
     }
-    apply(row, settlement.how());
+    apply(row, recorded(row, settlement.how()));
     return true;
+  }
+
+  /** A receipt that is there is stronger than the outcome. */
+  private static Settlement.How recorded(Row row, Settlement.How how) {
+    return row.receipt == null ? how : new Settlement.Completed(new Receipt(row.receipt, null));
+  }
+
+  private void late(Claim.Ticket ticket, String action) {
+    audit.add("late " + ticket.id().eventId() + " fence=" + ticket.fence());
+    log.add(new Line(ticket.id(), action));
   }
 
   private void apply(Row row, Settlement.How how) {
@@ -293,6 +317,7 @@ public final class FakeActivityStore implements ActivityStore {
     } else if (how instanceof Settlement.Dead dead) {
       die(row, dead.reason());
     } else if (how instanceof Settlement.Review) {
+      row.keep = true;
       row.state = ActivityState.MANUAL_REVIEW;
       row.owner = null;
     } else if (how instanceof Settlement.Undecided) {
@@ -328,13 +353,16 @@ public final class FakeActivityStore implements ActivityStore {
   }
 
   private void die(Row row, DeadLetterReason reason) {
-    deadLetters.add(new DeadLetter(row.id, reason, row.attempts, row.body));
+    int starts = reason == DeadLetterReason.POISON_MESSAGE ? 1 : row.attempts;
+    deadLetters.add(new DeadLetter(row.id, reason, starts, row.body));
+    row.keep = true;
     end(row, ActivityState.DEAD);
   }
 
   private void end(Row row, ActivityState state) {
     row.state = state;
     row.owner = null;
+    row.finishedAt = nanos.getAsLong();
     if (row.key == null) {
       return;
     }
@@ -349,7 +377,7 @@ public final class FakeActivityStore implements ActivityStore {
     return call(
         "recordLate",
         () -> {
-          audit.add("late " + ticket.id().eventId() + " fence=" + ticket.fence());
+          late(ticket, "late_result");
           return null;
         });
   }
@@ -374,7 +402,9 @@ public final class FakeActivityStore implements ActivityStore {
         () -> {
           Row row = rows.get(ticket.id());
           boolean ours = ours(row, owner, ticket.fence());
-          if (ours) {
+          if (!ours) {
+            late(ticket, "lease_lost");
+          } else if (row.receipt == null) {
             row.receipt = receipt.outcome();
           }
           return ours;
@@ -410,6 +440,7 @@ public final class FakeActivityStore implements ActivityStore {
           List<Claim.Due> due = new ArrayList<>();
           for (Map.Entry<String, Slots> type : free.entrySet()) {
             due(consumer, type.getKey(), false).stream()
+                .filter(row -> allowed(row, type.getValue().work()))
                 .limit(type.getValue().free())
                 .forEach(row -> due.add(due(row, owner, type.getValue().work())));
           }
@@ -426,6 +457,15 @@ public final class FakeActivityStore implements ActivityStore {
         .toList();
   }
 
+  /** The limits are asked again: what has used up its starts dies instead. */
+  private boolean allowed(Row row, Claim.Work work) {
+    if (row.attempts >= work.maxAttempts()) {
+      die(row, DeadLetterReason.RETRIES_EXHAUSTED);
+      return false;
+    }
+    return true;
+  }
+
   private Claim.Due due(Row row, String owner, Claim.Work work) {
     return new Claim.Due(begin(row, owner, work, true), row.key, row.body);
   }
@@ -437,9 +477,10 @@ public final class FakeActivityStore implements ActivityStore {
         "claimSuspect",
         () -> {
           for (Map.Entry<String, Claim.Work> type : types.entrySet()) {
-            List<Row> due = due(consumer, type.getKey(), true);
-            if (!due.isEmpty()) {
-              return due(due.get(0), owner, type.getValue());
+            for (Row row : due(consumer, type.getKey(), true)) {
+              if (allowed(row, type.getValue())) {
+                return due(row, owner, type.getValue());
+              }
             }
           }
           return null;
@@ -481,7 +522,8 @@ public final class FakeActivityStore implements ActivityStore {
                   && row.fence == evidence.holder().fence()
                   && row.leaseUntil <= nanos.getAsLong();
           if (same) {
-            lost(row);
+            lost(row, decision);
+            log.add(new Line(row.id, "takeover"));
             if (row.body == null) {
               row.body = envelope;
             }
@@ -491,8 +533,17 @@ public final class FakeActivityStore implements ActivityStore {
         });
   }
 
-  private void lost(Row row) {
-    attempts.add(new Attempt(row.id, row.fence, row.owner, AttemptOutcome.LEASE_LOST));
+  private void lost(Row row, RecoveryDecision decision) {
+    row.suspect = row.open || row.suspect;
+    row.keep = true;
+    if (row.open) {
+      boolean recorded =
+          decision == RecoveryDecision.RECORD_COMPLETION
+              || decision == RecoveryDecision.RECORD_FAILURE;
+      AttemptOutcome outcome = recorded ? AttemptOutcome.SUPERSEDED : AttemptOutcome.LEASE_LOST;
+      attempts.add(new Attempt(row.id, row.fence, row.owner, outcome));
+      row.open = false;
+    }
     row.fence++;
   }
 
@@ -518,7 +569,6 @@ public final class FakeActivityStore implements ActivityStore {
       case MANUAL_REVIEW -> row.state = ActivityState.MANUAL_REVIEW;
       case RETRY_SAME_ACTIVITY -> {
         schedule(row, Duration.ZERO);
-        row.suspect = true;
       }
       case WAIT -> throw new IllegalArgumentException("wait is no decision to carry out");
     }
@@ -533,7 +583,9 @@ public final class FakeActivityStore implements ActivityStore {
           if (row.state != ActivityState.RUNNING || row.fence != evidence.holder().fence()) {
             return null;
           }
-          attempts.add(new Attempt(row.id, row.fence, row.owner, AttemptOutcome.LEASE_LOST));
+          lost(row, RecoveryDecision.RETRY_SAME_ACTIVITY);
+          row.fence--; // the lease that begins raises it
+          log.add(new Line(row.id, "takeover"));
           return new Hold(begin(row, owner, work, false), row.key, row.body);
         });
   }
@@ -555,7 +607,10 @@ public final class FakeActivityStore implements ActivityStore {
             if (row.body == null) {
               row.body = envelope;
             }
+            log.add(new Line(row.id, "probe"));
             apply(row, decision, receipt);
+          } else {
+            late(held, "lease_lost");
           }
           return ours;
         });
@@ -570,13 +625,20 @@ public final class FakeActivityStore implements ActivityStore {
           List<Claim.Answer> answers = new ArrayList<>();
           for (Claim.Request request : fresh) {
             answers.add(
-                rows.containsKey(request.id())
+                rows.containsKey(request.id()) || behind(request)
                     ? claimOne(owner, request, false)
                     : new Claim.Started(
                         new Claim.Ticket(request.id(), request.work(), 1, 1, 0, 1, true, false)));
           }
-          return new Group(owner, answers, fresh, null);
+          return new Group(owner, answers, fresh, null, null);
         });
+  }
+
+  private boolean behind(Claim.Request request) {
+    return request.key() != null
+        && rows.values().stream()
+            .filter(r -> r.id.consumer().equals(request.id().consumer()) && !r.ended())
+            .anyMatch(r -> request.key().equals(r.key));
   }
 
   @Override
@@ -584,11 +646,12 @@ public final class FakeActivityStore implements ActivityStore {
       String owner, Duration hardLimit, Claim.Ticket claimed, Delivery.Envelope envelope) {
     calls.add("beginEffect");
     if (!ours(rows.get(claimed.id()), owner, claimed.fence())) {
+      late(claimed, "lease_lost");
       return Future.failedFuture(
           new FencepostException(FailureKind.LEASE_LOST, claimed.id().toString()));
     }
     return Future.succeededFuture(
-        new Group(owner, List.of(new Claim.Started(claimed)), null, claimed));
+        new Group(owner, List.of(new Claim.Started(claimed)), null, claimed, envelope));
   }
 
   private final class Group implements EffectGroup {
@@ -596,9 +659,15 @@ public final class FakeActivityStore implements ActivityStore {
     private final List<Claim.Answer> answers;
     private final List<Claim.Request> fresh;
     private final Claim.Ticket claimed;
+    private final Delivery.Envelope envelope;
 
     Group(
-        String owner, List<Claim.Answer> answers, List<Claim.Request> fresh, Claim.Ticket claimed) {
+        String owner,
+        List<Claim.Answer> answers,
+        List<Claim.Request> fresh,
+        Claim.Ticket claimed,
+        Delivery.Envelope envelope) {
+      this.envelope = envelope;
       this.owner = owner;
       this.answers = answers;
       this.fresh = fresh;
@@ -637,7 +706,7 @@ public final class FakeActivityStore implements ActivityStore {
                 }
                 settleOne(
                     owner,
-                    new Settlement(started.ticket(), new Settlement.Completed(receipt), null));
+                    new Settlement(started.ticket(), new Settlement.Completed(receipt), envelope));
               }
             }
             return null;
@@ -662,7 +731,11 @@ public final class FakeActivityStore implements ActivityStore {
         "poison",
         () -> {
           if (deadLetters.stream().noneMatch(d -> d.id().equals(identity))) {
-            deadLetters.add(new DeadLetter(identity, DeadLetterReason.POISON_MESSAGE, 1, envelope));
+            Row row = rows.computeIfAbsent(identity, i -> new Row());
+            row.id = identity;
+            row.type = type;
+            row.body = envelope;
+            die(row, DeadLetterReason.POISON_MESSAGE);
           }
           return null;
         });
@@ -685,6 +758,7 @@ public final class FakeActivityStore implements ActivityStore {
                 row.body = envelope;
                 row.order = order++;
                 row.startedAt = nanos.getAsLong();
+                row.firstSeen = nanos.getAsLong();
                 return row;
               });
           return null;
@@ -702,7 +776,7 @@ public final class FakeActivityStore implements ActivityStore {
               if (known.contains(row.type)) {
                 schedule(row, Duration.ZERO);
                 resolved++;
-              } else if (nanos.getAsLong() - row.startedAt > cap.toNanos()) {
+              } else if (nanos.getAsLong() - row.firstSeen > cap.toNanos()) {
                 die(row, DeadLetterReason.POISON_MESSAGE);
                 resolved++;
               }
@@ -718,6 +792,7 @@ public final class FakeActivityStore implements ActivityStore {
         "recordStall",
         () -> {
           audit.add("stalled " + ticket.id().eventId());
+          log.add(new Line(ticket.id(), "stalled"));
           return null;
         });
   }
@@ -727,9 +802,16 @@ public final class FakeActivityStore implements ActivityStore {
     return call(
         "countStarts",
         () -> {
-          firstStarts += first;
-          retryStarts += retries;
-          return new BudgetCounts(firstStarts, retryStarts);
+          long now = nanos.getAsLong();
+          starts.add(new Starts(consumer, type, now, first, retries));
+          starts.removeIf(s -> now - s.at() > RetryBudget.WINDOW.toNanos());
+          List<Starts> of =
+              starts.stream()
+                  .filter(s -> s.consumer().equals(consumer) && s.type().equals(type))
+                  .toList();
+          return new BudgetCounts(
+              of.stream().mapToLong(Starts::first).sum(),
+              of.stream().mapToLong(Starts::retries).sum());
         });
   }
 
@@ -746,6 +828,20 @@ public final class FakeActivityStore implements ActivityStore {
 
   @Override
   public Future<Integer> purge(String consumer, Duration olderThan, int page) {
-    return call("purge", () -> 0);
+    return call(
+        "purge",
+        () -> {
+          List<ActivityId> old =
+              rows.values().stream()
+                  .filter(r -> r.state == ActivityState.COMPLETED && !r.keep)
+                  .filter(r -> r.kind != ActivityKind.IRREVERSIBLE)
+                  .filter(r -> r.id.consumer().equals(consumer))
+                  .filter(r -> nanos.getAsLong() - r.finishedAt > olderThan.toNanos())
+                  .limit(page)
+                  .map(r -> r.id)
+                  .toList();
+          old.forEach(rows::remove);
+          return old.size();
+        });
   }
 }

@@ -1,0 +1,138 @@
+package dev.fencepost.worker;
+
+import static dev.fencepost.testing.Await.failure;
+import static dev.fencepost.testing.Await.result;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fencepost.api.Receipt;
+import dev.fencepost.model.ActivityKind;
+import dev.fencepost.model.ActivityState;
+import dev.fencepost.model.AttemptOutcome;
+import dev.fencepost.model.DeadLetterReason;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.ReceiptOutcome;
+import dev.fencepost.model.RecoveryDecision;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What a store promises of effects and of order by key. */
+public abstract class EffectContract extends RecoveryContract {
+  @Test
+  protected void effectsAreDoneWhenTheirTransactionCommits() {
+    Claim.Request plain = request(ActivityKind.EFFECT);
+    Claim.Request referenced = request(ActivityKind.EFFECT);
+    Claim.Request failing = request(ActivityKind.EFFECT);
+    Claim.Request done = request(ActivityKind.EFFECT);
+    complete(start(done));
+    ActivityStore.EffectGroup group =
+        result(store().beginEffects(ME, HARD, List.of(plain, done, referenced, failing)));
+    assertThat(group.answers().get(1)).isEqualTo(new Claim.Duplicate(ActivityState.COMPLETED));
+    assertThat(((Claim.Started) group.answers().get(2)).ticket().id()).isEqualTo(referenced.id());
+    assertThat(seen(plain.id())).isNull();
+    result(
+        group.commit(
+            List.of(
+                Receipt.succeeded(), Receipt.succeeded("ref"), Receipt.failedPermanently("no"))));
+    assertThat(seen(plain.id()).state()).isEqualTo(ActivityState.COMPLETED);
+    assertThat(seen(plain.id()).attempts()).isEqualTo(1);
+    assertThat(seen(referenced.id()).receipt()).isEqualTo(ReceiptOutcome.SUCCEEDED);
+    assertThat(seen(referenced.id()).outcomes()).containsExactly(AttemptOutcome.SUCCEEDED);
+    assertThat(seen(failing.id()).state()).isEqualTo(ActivityState.DEAD);
+    assertThat(seen(failing.id()).deadLetters())
+        .containsExactly(
+            new Seen.Dead(DeadLetterReason.PERMANENT_FAILURE, 1, text(failing.envelope())));
+  }
+
+  @Test
+  protected void effectsThatRolledBackWereNeverStarted() {
+    Claim.Request request = request(ActivityKind.EFFECT);
+    result(result(store().beginEffects(ME, HARD, List.of(request))).rollback());
+    assertThat(seen(request.id())).isNull();
+    result(result(store().beginEffects(ME, HARD, List.of(request))).abandon());
+    assertThat(start(request).attempt()).isEqualTo(1);
+  }
+
+  @Test
+  protected void aClaimedEffectIsDoneUnderItsFence() {
+    Claim.Request request = request(ActivityKind.EFFECT);
+    Claim.Ticket ticket = start(request);
+    result(result(store().beginEffect(ME, HARD, ticket, request.envelope())).rollback());
+    assertThat(seen(request.id()).state()).isEqualTo(ActivityState.RUNNING);
+    ActivityStore.EffectGroup group =
+        result(store().beginEffect(ME, HARD, ticket, request.envelope()));
+    assertThat(group.answers()).containsExactly(new Claim.Started(ticket));
+    result(group.commit(List.of(Receipt.succeeded("ref"))));
+    assertThat(seen(request.id()).state()).isEqualTo(ActivityState.COMPLETED);
+    assertThat(seen(request.id()).attempts()).isEqualTo(1);
+  }
+
+  @Test
+  protected void aClaimedEffectThatWasTakenOverDoesNotBegin() {
+    Claim.Request request = request(ActivityKind.EFFECT);
+    Claim.Ticket ticket = start(request);
+    elapse(TTL);
+    recover(OTHER, RecoveryDecision.RETRY_SAME_ACTIVITY, request);
+    Throwable failure = failure(store().beginEffect(ME, HARD, ticket, request.envelope()));
+    assertThat(FencepostException.is(failure, FailureKind.LEASE_LOST)).isTrue();
+    assertThat(seen(request.id()).audit()).endsWith("lease_lost");
+  }
+
+  @Test
+  protected void aClaimedEffectWithAFailedReceiptKeepsItsMessage() {
+    Claim.Request request = request(ActivityKind.EFFECT);
+    Claim.Ticket ticket = start(request);
+    ActivityStore.EffectGroup group =
+        result(store().beginEffect(ME, HARD, ticket, request.envelope()));
+    result(group.commit(List.of(Receipt.failedPermanently("no"))));
+    assertThat(seen(request.id()).deadLetters())
+        .containsExactly(
+            new Seen.Dead(DeadLetterReason.PERMANENT_FAILURE, 1, text(request.envelope())));
+  }
+
+  @Test
+  protected void eventsOfAKeyWaitBehindTheOneThatWaitsAndComeInOrder() {
+    Claim.Request first = keyed("k");
+    Claim.Request second = keyed("k");
+    Claim.Request third = keyed("k");
+    Claim.Request other = keyed("another");
+    settle(ME, start(first), again(failedTransiently(), Duration.ofSeconds(10), true));
+    assertThat(claim(second)).isEqualTo(new Claim.Waiting(ActivityState.BLOCKED));
+    assertThat(claim(third)).isEqualTo(new Claim.Waiting(ActivityState.BLOCKED));
+    assertThat(claim(other)).isInstanceOf(Claim.Started.class);
+    assertThat(due(ME)).isEmpty();
+    elapse(Duration.ofSeconds(10));
+    for (Claim.Request next : List.of(first, second, third)) {
+      List<Claim.Due> due = due(ME);
+      assertThat(due).extracting(d -> d.ticket().id()).containsExactly(next.id());
+      assertThat(due.get(0).key()).isEqualTo("k");
+      assertThat(due(OTHER)).as("one at a time").isEmpty();
+      complete(due.get(0).ticket());
+    }
+    assertThat(claim(keyed("k"))).isInstanceOf(Claim.Started.class);
+  }
+
+  @Test
+  protected void aRunningEventBlocksItsKey() {
+    Claim.Request first = keyed("k");
+    Claim.Request second = keyed("k");
+    Claim.Ticket running = start(first);
+    assertThat(claim(second)).isEqualTo(new Claim.Waiting(ActivityState.BLOCKED));
+    settle(ME, running, new Settlement.Dead(permanent(), failed(), ERROR));
+    assertThat(due(ME)).extracting(d -> d.ticket().id()).containsExactly(second.id());
+  }
+
+  @Test
+  protected void effectsOfAKeyWaitToo() {
+    Claim.Request first = keyed("k");
+    Claim.Request second = keyed("k");
+    Claim.Request free = keyed("free");
+    settle(ME, start(first), new Settlement.Review(AttemptOutcome.UNKNOWN, ERROR));
+    ActivityStore.EffectGroup group = result(store().beginEffects(ME, HARD, List.of(second, free)));
+    assertThat(group.answers().get(0)).isEqualTo(new Claim.Waiting(ActivityState.BLOCKED));
+    assertThat(group.answers().get(1)).isInstanceOf(Claim.Started.class);
+    result(group.commit(List.of(Receipt.succeeded())));
+    assertThat(seen(second.id()).state()).isEqualTo(ActivityState.BLOCKED);
+  }
+}
