@@ -1,0 +1,180 @@
+package dev.fencepost.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.model.LagCause;
+import dev.fencepost.rabbit.RabbitBroker;
+import dev.fencepost.testing.Await;
+import dev.fencepost.testing.RabbitServer;
+import dev.fencepost.testing.TcpProxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The broker goes away in every way: R03, R04, R11, R13, R20. No outage costs a row anything. */
+class OutageCasesIT {
+  private static RabbitServer broker;
+
+  private final FencepostConfig.Relay relay =
+      RelayConfigs.with(
+          RelayConfigs.relay(4),
+          new FencepostConfig.Relay.Limits(
+              1 << 20, Duration.ofSeconds(2), Duration.ofMillis(200), Duration.ofSeconds(2), 1000));
+  private Outbox outbox;
+  private String queue;
+  private RelayProcess process;
+
+  @BeforeAll
+  static void startBroker() {
+    broker = RabbitServer.start();
+  }
+
+  @AfterAll
+  static void stopBroker() {
+    broker.close();
+  }
+
+  @BeforeEach
+  void start() throws Exception {
+    outbox = new Outbox(Databases.migrated(relay));
+    queue = "q" + System.nanoTime();
+    try (Arrivals arrivals = new Arrivals(broker.uri())) {
+      arrivals.declare(queue, Map.of());
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    if (!broker.isRunning()) {
+      broker.restart();
+    }
+    broker.resume();
+    broker.memoryAlarm(false);
+    broker.diskAlarm(false);
+    process.close();
+  }
+
+  private RelayProcess relay(String uri) {
+    return new RelayProcess(
+        RelayConfigs.database(outbox.uri()),
+        relay,
+        vertx -> new RabbitBroker(vertx, RelayConfigs.broker(uri)).publisher(relay.limits()));
+  }
+
+  /** All are in the queue, in order per key, and nothing was parked. */
+  private void awaitAll(int rows, int keys) throws Exception {
+    try (Arrivals arrivals = new Arrivals(broker.uri())) {
+      arrivals.consume(queue);
+      arrivals.await(rows, Duration.ofSeconds(60));
+      int[] last = new int[keys];
+      java.util.Set<String> seen = new java.util.HashSet<>();
+      for (String text : arrivals.texts()) {
+        int n = Integer.parseInt(text);
+        if (seen.add(text)) {
+          assertThat(n).isGreaterThan(last[n % keys]);
+          last[n % keys] = n;
+        }
+      }
+    }
+    assertThat(outbox.parked()).isZero();
+    assertThat(process.events.refused).isEmpty();
+  }
+
+  private List<String> causes() {
+    return outbox.strings("select distinct lag_cause from fencepost.relay_lanes");
+  }
+
+  private long published() {
+    return process.events.published.values().stream().mapToLong(n -> n).sum();
+  }
+
+  @Test
+  void r03ABrokerKilledOnTheWayLosesNothing() throws Exception {
+    process = relay(broker.uri());
+    Await.until("lanes", () -> process.lanes() == 4);
+    for (int i = 0; i < 10; i++) {
+      outbox.insertMany("", queue, 97, i * 1000 + 1, (i + 1) * 1000);
+      if (i == 3 || i == 7) {
+        broker.kill();
+        broker.restart();
+      }
+    }
+    awaitAll(10_000, 97);
+  }
+
+  @Test
+  void r04NothingIsSettledWithoutAConfirm() throws Exception {
+    process = relay(broker.uri());
+    Await.until("lanes", () -> process.lanes() == 4);
+    broker.pause();
+    outbox.insertMany("", queue, 10, 1, 500);
+    TimeUnit.SECONDS.sleep(3);
+    assertThat(published()).isZero();
+    assertThat(outbox.number("select coalesce(max(position), 0) from fencepost.relay_checkpoints"))
+        .isZero();
+    Await.until("broker_down is told", () -> causes().contains("broker_down"));
+    broker.resume();
+    awaitAll(500, 10);
+  }
+
+  @Test
+  void r11AnOutageFailsNoRow() throws Exception {
+    process = relay(broker.uri());
+    Await.until("lanes", () -> process.lanes() == 4);
+    broker.stop();
+    outbox.insertMany("", queue, 50, 1, 2000);
+    Await.until("broker_down is told", () -> causes().contains("broker_down"));
+    TimeUnit.SECONDS.sleep(10);
+    assertThat(
+            outbox.strings(
+                "select 1 from fencepost.relay_lanes where oldest_unpublished_at is not null"))
+        .isNotEmpty();
+    broker.restart();
+    awaitAll(2000, 50);
+    Await.until("all is well", () -> causes().equals(List.of("none")));
+  }
+
+  @Test
+  void r13AHangingConnectionIsReplaced() throws Exception {
+    try (TcpProxy proxy = TcpProxy.to(broker.uri())) {
+      process = relay(proxy.uri(broker.uri()));
+      Await.until("lanes", () -> process.lanes() == 4);
+      outbox.insertMany("", queue, 50, 1, 500);
+      Await.until("the first", () -> published() >= 500);
+      int accepted = proxy.accepted();
+      proxy.freeze();
+      outbox.insertMany("", queue, 50, 501, 1500);
+      Await.until("a new connection is tried", () -> proxy.accepted() > accepted);
+      proxy.thaw();
+      awaitAll(1500, 50);
+      process.close();
+      process = relay(broker.uri());
+    }
+  }
+
+  @Test
+  void r20ABlockedBrokerIsToldAndItGoesOnByItself() throws Exception {
+    process = relay(broker.uri());
+    Await.until("lanes", () -> process.lanes() == 4);
+    outbox.insertMany("", queue, 50, 1, 100);
+    Await.until("the first", () -> published() >= 100);
+    broker.memoryAlarm(true);
+    outbox.insertMany("", queue, 50, 101, 1000);
+    Await.until("broker_blocked is told", () -> causes().contains("broker_blocked"));
+    Await.until(
+        "and as an event", () -> process.events.causes.containsValue(LagCause.BROKER_BLOCKED));
+    broker.memoryAlarm(false);
+    broker.diskAlarm(true);
+    outbox.insertMany("", queue, 50, 1001, 1500);
+    TimeUnit.SECONDS.sleep(2);
+    broker.diskAlarm(false);
+    awaitAll(1500, 50);
+  }
+}
