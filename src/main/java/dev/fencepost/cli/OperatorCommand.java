@@ -4,6 +4,7 @@ import dev.fencepost.operations.ActivityHistory;
 import dev.fencepost.operations.BulkResult;
 import dev.fencepost.operations.Operations;
 import dev.fencepost.operations.Page;
+import dev.fencepost.operations.Repeat;
 import dev.fencepost.operations.ViewRow;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -80,9 +82,7 @@ abstract class OperatorCommand implements Callable<Integer> {
       Function<Operations, Function<Page.Request, Future<Page<ViewRow>>>> source) {
     int limit = options.limit(json);
     Page<ViewRow> found =
-        ask(
-            READING,
-            operations -> pages(source.apply(operations), limit, options.after(), List.of()));
+        ask(READING, operations -> pages(source.apply(operations), limit, options.after()));
     if (json) {
       JsonArray array = new JsonArray();
       found.items().forEach(row -> array.add(row.toJson()));
@@ -99,21 +99,22 @@ abstract class OperatorCommand implements Callable<Integer> {
   }
 
   private static Future<Page<ViewRow>> pages(
-      Function<Page.Request, Future<Page<ViewRow>>> source,
-      int limit,
-      @Nullable String after,
-      List<ViewRow> before) {
-    int size = Math.min(limit - before.size(), Page.Request.MAX);
-    return source
-        .apply(new Page.Request(size, after))
-        .compose(
-            page -> {
-              List<ViewRow> all = new ArrayList<>(before);
-              all.addAll(page.items());
-              return page.next() == null || all.size() >= limit
-                  ? Future.succeededFuture(new Page<>(all, page.next()))
-                  : pages(source, limit, page.next(), all);
-            });
+      Function<Page.Request, Future<Page<ViewRow>>> source, int limit, @Nullable String after) {
+    List<ViewRow> all = new ArrayList<>();
+    AtomicReference<@Nullable String> next = new AtomicReference<>(after);
+    return Repeat.until(
+            () ->
+                source
+                    .apply(
+                        new Page.Request(
+                            Math.min(limit - all.size(), Page.Request.MAX), next.get()))
+                    .map(
+                        page -> {
+                          all.addAll(page.items());
+                          next.set(page.next());
+                          return page.next() != null && all.size() < limit;
+                        }))
+        .map(done -> new Page<>(all, next.get()));
   }
 
   private static TextTable table(List<ViewRow> rows, List<String> columns) {

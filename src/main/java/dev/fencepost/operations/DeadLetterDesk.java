@@ -70,6 +70,10 @@ public final class DeadLetterDesk {
     private final Change change;
     private final int chunk;
     private final List<BulkResult.Item> items = new ArrayList<>();
+    private List<Long> left = List.of();
+    private int from;
+    private long after;
+    private boolean more;
 
     Run(BulkRequest request, Progress progress, Outcome would, Change change) {
       this.request = request;
@@ -81,41 +85,40 @@ public final class DeadLetterDesk {
     }
 
     Future<BulkResult> start() {
-      return request.ids().isEmpty()
-          ? store.newestId().compose(last -> filtered(0, last))
-          : listed(request.ids().subList(0, Math.min(request.pace().max(), request.ids().size())));
+      if (!request.ids().isEmpty()) {
+        left = request.ids().subList(0, Math.min(request.pace().max(), request.ids().size()));
+        return Repeat.until(this::nextListed)
+            .map(done -> result(left.size() < request.ids().size(), null))
+            .recover(this::stopped);
+      }
+      return store
+          .newestId()
+          .compose(last -> Repeat.until(() -> nextFiltered(last)))
+          .map(done -> result(more, null))
+          .recover(this::stopped);
     }
 
-    private Future<BulkResult> filtered(long after, long last) {
-      int left = request.pace().max() - items.size();
-      int size = Math.min(chunk, left);
+    private Future<Boolean> nextFiltered(long last) {
+      int size = Math.min(chunk, request.pace().max() - items.size());
       DeadLetterFilter open = request.filter().withState(DeadLetterFilter.State.OPEN);
       return store
           .between(open, after, last, size + 1)
           .compose(
               found -> {
-                boolean more = found.size() > size;
+                more = found.size() > size;
                 List<ViewRow> rows = more ? found.subList(0, size) : found;
                 if (rows.isEmpty()) {
-                  return Future.succeededFuture(result(false, null));
+                  return Future.succeededFuture(false);
                 }
-                long lastId = rows.get(rows.size() - 1).number("id");
+                after = rows.get(rows.size() - 1).number("id");
                 return step(rows)
-                    .compose(
-                        ignored ->
-                            more && items.size() < request.pace().max()
-                                ? pause().compose(waited -> filtered(lastId, last))
-                                : Future.succeededFuture(result(more, null)));
-              })
-          .recover(this::stopped);
+                    .compose(done -> another(more && items.size() < request.pace().max()));
+              });
     }
 
-    private Future<BulkResult> listed(List<Long> ids) {
-      if (ids.isEmpty()) {
-        return Future.succeededFuture(result(items.size() < request.ids().size(), null));
-      }
-      List<Long> now = ids.subList(0, Math.min(chunk, ids.size()));
-      List<Long> later = ids.subList(now.size(), ids.size());
+    private Future<Boolean> nextListed() {
+      List<Long> now = left.subList(from, Math.min(from + chunk, left.size()));
+      from += now.size();
       return store
           .byIds(now)
           .compose(
@@ -125,9 +128,11 @@ public final class DeadLetterDesk {
                 now.stream().filter(id -> !known.containsKey(id)).forEach(this::missing);
                 return step(now.stream().map(known::get).filter(row -> row != null).toList());
               })
-          .compose(done -> later.isEmpty() ? Future.succeededFuture() : pause())
-          .compose(done -> listed(later))
-          .recover(this::stopped);
+          .compose(done -> another(from < left.size()));
+    }
+
+    private Future<Boolean> another(boolean there) {
+      return there ? pause().map(true) : Future.succeededFuture(false);
     }
 
     private void missing(long id) {

@@ -122,30 +122,38 @@ public final class OutboxDesk {
                       request.type(),
                       request.dryRun(),
                       request.ratePerSecond());
-              return steps(bounded, null, 0, progress)
-                  .map(rows -> new ReplayResult(request.dryRun(), rows, request.since(), until));
+              Run run = new Run(bounded, progress);
+              return Repeat.until(run::step)
+                  .map(
+                      done -> new ReplayResult(request.dryRun(), run.rows, request.since(), until));
             });
   }
 
-  private Future<Long> steps(
-      ReplayRequest request, @Nullable String after, long done, Progress progress) {
-    int rate = request.dryRun() ? 0 : request.ratePerSecond();
-    int limit = rate == 0 ? STEP : Math.min(rate, STEP);
-    return stores
-        .replay
-        .step(request, after, limit)
-        .compose(
-            step -> {
-              long sum = done + step.rows();
-              progress.done(sum);
-              if (step.next() == null) {
-                return Future.succeededFuture(sum);
-              }
-              Future<Void> wait =
-                  rate == 0
-                      ? Future.succeededFuture()
-                      : pacing.pause(Duration.ofMillis(1000L * step.rows() / rate));
-              return wait.compose(waited -> steps(request, step.next(), sum, progress));
-            });
+  private final class Run {
+    private final ReplayRequest request;
+    private final Progress progress;
+    private @Nullable String after;
+    private long rows;
+
+    Run(ReplayRequest request, Progress progress) {
+      this.request = request;
+      this.progress = progress;
+    }
+
+    Future<Boolean> step() {
+      int rate = request.dryRun() ? 0 : request.ratePerSecond();
+      return stores
+          .replay
+          .step(request, after, rate == 0 ? STEP : Math.min(rate, STEP))
+          .compose(
+              step -> {
+                rows += step.rows();
+                after = step.next();
+                progress.done(rows);
+                return after == null || rate == 0
+                    ? Future.succeededFuture(after != null)
+                    : pacing.pause(Duration.ofMillis(1000L * step.rows() / rate)).map(true);
+              });
+    }
   }
 }

@@ -56,14 +56,17 @@ public final class PgStatusStore implements StatusStore {
 
   private static Status.QueueStatus queue(Row row) {
     long scheduled = row.getLong("scheduled");
-    long due = row.getLong("due");
     boolean more = scheduled > BoundedCount.BOUND;
+    // Which of them were looked at is by chance: beyond the bound both numbers are at least so
+    // many.
+    long due = Math.min(row.getLong("due"), BoundedCount.BOUND);
+    long later = Math.min(scheduled - row.getLong("due"), BoundedCount.BOUND);
     return new Status.QueueStatus(
         row.getString("consumer"),
         new Status.QueueStatus.Waiting(
             count(row, "running"),
             new BoundedCount(due, more),
-            new BoundedCount(scheduled - due, more),
+            new BoundedCount(later, more),
             count(row, "blocked")),
         new Status.QueueStatus.Ended(
             count(row, "reviews"), count(row, "unresolved"), count(row, "dead_letters")));

@@ -148,6 +148,16 @@ class DeadLetterDeskTest {
   }
 
   @Test
+  void aWaveOfAnyLengthIsWorkedOff() {
+    fill(200_000);
+
+    BulkResult result =
+        desk.redrive(new BulkRequest(List.of(), any(), true, ANNA, FAST), Progress.NONE).result();
+
+    assertThat(result.changed()).isEqualTo(200_000);
+  }
+
+  @Test
   void whatDiesMeanwhileIsNotTouched() {
     fill(150);
     stores.onChange =
