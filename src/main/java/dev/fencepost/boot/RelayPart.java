@@ -8,6 +8,7 @@ import dev.fencepost.relay.RelayEvents;
 import dev.fencepost.relay.RelaySettings;
 import dev.fencepost.relay.RelayVerticle;
 import io.vertx.core.Deployable;
+import io.vertx.core.Future;
 import java.util.Optional;
 
 /** The relay with its ports. */
@@ -31,6 +32,10 @@ final class RelayPart {
 
   Deployable verticle() {
     return verticle;
+  }
+
+  Future<Void> reload(FencepostConfig.Relay fresh) {
+    return verticle.reload(fresh);
   }
 
   Optional<String> standstill() {

@@ -75,7 +75,7 @@ final class Resources {
             config.worker(),
             List.copyOf(config.queues().values()),
             config.broker().consumerTimeout());
-    return new WorkerPart(parts, deliveries);
+    return new WorkerPart(parts, deliveries, named);
   }
 
   /** Effects have a pool of their own: a slow one starves no claim. */

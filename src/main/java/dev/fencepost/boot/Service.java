@@ -2,6 +2,7 @@ package dev.fencepost.boot;
 
 import dev.fencepost.admin.AdminParts;
 import dev.fencepost.admin.AdminVerticle;
+import dev.fencepost.config.ConfigDiff;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
@@ -31,7 +32,7 @@ public final class Service {
   private static final String BROKER = "broker";
 
   private final Vertx vertx;
-  private final FencepostConfig config;
+  private final CodeHandlers handlers;
   private final Parts parts;
   private final Standing standing = new Standing();
   private final Gate gate;
@@ -41,6 +42,7 @@ public final class Service {
   private @Nullable AdminVerticle admin;
   private @Nullable RelayPart relay;
   private @Nullable WorkerPart worker;
+  private volatile FencepostConfig config;
   private boolean stopping;
 
   /** What is not of the configuration. */
@@ -54,13 +56,12 @@ public final class Service {
   Service(Vertx vertx, FencepostConfig config, Parts parts, Wiring wiring) {
     this.vertx = vertx;
     this.config = config;
+    this.handlers = wiring.handlers();
     this.parts = parts;
     this.gate = new Gate(vertx, standing);
     this.resources = new Resources(vertx, config, wiring.handlers(), wiring.telemetry());
-    wiring.handlers().check(config);
-    if (parts.worker()) {
-      wiring.handlers().checkClasses(config);
-    }
+    handlers.check(config);
+    check(config);
   }
 
   private record Deployment(String part, String id) {}
@@ -85,6 +86,36 @@ public final class Service {
                   parts.relay(),
                   parts.worker());
             });
+  }
+
+  /**
+   * Blocks on the class path.
+   *
+   * @throws dev.fencepost.config.ConfigFaults when a class is needed that cannot be made
+   */
+  void check(FencepostConfig fresh) {
+    if (parts.worker()) {
+      handlers.checkClasses(fresh);
+    }
+  }
+
+  /**
+   * Applies what may change while it runs. Called when started, one at a time.
+   *
+   * @param fresh without a fault
+   * @return completes when what is applied holds
+   */
+  Future<ConfigDiff> reload(FencepostConfig fresh) {
+    ConfigDiff diff = ConfigDiff.between(config, fresh);
+    config = diff.config();
+    List<Future<Void>> applied = new ArrayList<>();
+    if (relay != null) {
+      applied.add(relay.reload(diff.config().relay()));
+    }
+    if (worker != null) {
+      applied.add(worker.reload(diff.config()));
+    }
+    return Future.join(applied).map(diff);
   }
 
   /** Fails when the broker refuses what was started; never completes otherwise. */

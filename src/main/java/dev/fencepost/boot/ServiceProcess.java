@@ -5,6 +5,7 @@ import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -21,19 +22,21 @@ public final class ServiceProcess {
 
   /**
    * Blocks for the life of the process. SIGTERM and SIGINT stop the service in order and end the
-   * process with code 0, from within.
+   * process with code 0, from within. SIGHUP, or the file changing, re-reads it.
    *
    * @throws FencepostException when a person has to change something; the service is stopped then
    */
-  public static void run(FencepostConfig config, Parts parts) {
+  public static void run(Path file, FencepostConfig config, Parts parts) {
     Telemetry telemetry = Telemetry.of(config);
     Vertx vertx = telemetry.vertx();
     Service service =
         new Service(vertx, config, parts, new Service.Wiring(new CodeHandlers(), telemetry));
+    ConfigWatch watch = new ConfigWatch(vertx, file, service);
+    HangUp.call(watch::reread);
     CompletableFuture<Void> ended = new CompletableFuture<>();
     Thread hook = new Thread(() -> terminate(vertx, service, config), "fencepost-stop");
     Runtime.getRuntime().addShutdownHook(hook);
-    service.start().onFailure(ended::completeExceptionally);
+    service.start().onSuccess(v -> watch.start()).onFailure(ended::completeExceptionally);
     service.refused().onFailure(ended::completeExceptionally);
     try {
       ended.join();

@@ -1,5 +1,7 @@
 package dev.fencepost.boot;
 
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.handlers.Handlers;
 import dev.fencepost.worker.WorkerParts;
 import dev.fencepost.worker.WorkerVerticle;
 import io.vertx.core.Deployable;
@@ -11,13 +13,16 @@ final class WorkerPart {
 
   private final WorkerVerticle verticle;
   private final WatchedDeliveries deliveries;
+  private final Handlers handlers;
 
   /**
    * @param deliveries those that {@code parts} has
+   * @param handlers those that the configuration names
    */
-  WorkerPart(WorkerParts parts, WatchedDeliveries deliveries) {
+  WorkerPart(WorkerParts parts, WatchedDeliveries deliveries, Handlers handlers) {
     this.verticle = new WorkerVerticle(parts);
     this.deliveries = deliveries;
+    this.handlers = handlers;
   }
 
   Deployable verticle() {
@@ -27,6 +32,11 @@ final class WorkerPart {
   /** Fails when the broker refuses a queue before it was ever consumed. */
   Future<Void> refused() {
     return deliveries.refused();
+  }
+
+  Future<Void> reload(FencepostConfig fresh) {
+    handlers.reloaded(fresh);
+    return verticle.reload(fresh.queues());
   }
 
   Optional<String> standstill() {

@@ -16,7 +16,9 @@ import picocli.CommandLine.ParentCommand;
     name = "run",
     description = {
       "Runs the service until SIGTERM or SIGINT.",
-      "Servers out of reach are waited for; /health/ready says what is missing."
+      "Servers out of reach are waited for; /health/ready says what is missing.",
+      "SIGHUP, or the file changing, re-reads it: what is marked (live) in",
+      "conf/fencepost.yaml changes at once, what needs a restart is named."
     },
     mixinStandardHelpOptions = true,
     footerHeading = "%nExamples:%n",
@@ -55,7 +57,7 @@ final class RunCommand implements Callable<Integer> {
         only == null
             ? Parts.of(loaded)
             : only == Only.RELAY ? Parts.relayOnly() : Parts.workerOnly();
-    ServiceProcess.run(loaded, parts);
+    ServiceProcess.run(config.path(), loaded, parts);
     return ExitCode.DONE;
   }
 }

@@ -26,6 +26,9 @@ final class LaneLeases {
     /** Rows parked in all lanes of all processes. */
     void parked(long rows);
 
+    /** How soon one who is below its share looks for lanes that came free. */
+    Duration lookAgain();
+
     /** False once it is on its way out. */
     boolean accepting();
 
@@ -129,7 +132,7 @@ final class LaneLeases {
 
   /** Below its share it looks again soon, and just when a lease of another may expire. */
   private Duration pause(LaneStore.Standing standing, boolean hungry) {
-    Duration pause = hungry ? settings.paging().pollMax() : times().renewEvery();
+    Duration pause = hungry ? fleet.lookAgain() : times().renewEvery();
     Duration expiry = standing.nextExpiry();
     if (expiry != null && expiry.compareTo(pause) < 0) {
       pause = expiry.plusMillis(1);

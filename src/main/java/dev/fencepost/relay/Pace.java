@@ -15,8 +15,8 @@ final class Pace {
   /** A pause of this length is worth telling the writers. */
   private static final Duration SLEEP = Duration.ofMillis(50);
 
-  private final Duration min;
-  private final Duration max;
+  private Duration min;
+  private Duration max;
   private Duration pause;
   private int watches;
 
@@ -40,6 +40,18 @@ final class Pace {
     Duration twice = pause.multipliedBy(2);
     pause = twice.compareTo(max) > 0 ? max : twice;
     return awaits && watches++ < WATCHES && now.compareTo(WATCH) > 0 ? WATCH : now;
+  }
+
+  /** Other bounds from now on. */
+  void between(Duration least, Duration most) {
+    min = least;
+    max = most;
+    pause = least;
+  }
+
+  /** The longest pause there may be now. */
+  Duration max() {
+    return max;
   }
 
   static boolean sleeps(Duration pause) {

@@ -1,5 +1,6 @@
 package dev.fencepost.relay;
 
+import dev.fencepost.config.FencepostConfig;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
@@ -27,6 +28,7 @@ public final class RelayLoop implements LaneLeases.Fleet {
   private final Set<Integer> leaving = new HashSet<>();
   private final LaneLeases leases;
   private final BatchOpener opener;
+  private final Pace pace;
   private final Repeating turns;
   private final Repeating renewals;
   private final Upkeep upkeep;
@@ -39,11 +41,10 @@ public final class RelayLoop implements LaneLeases.Fleet {
     this.settings = settings;
     this.ports = ports;
     this.total = new ParkedTotal(settings.relay().limits().parkedMaxRows());
+    this.pace = new Pace(settings.paging().pollMin(), settings.paging().pollMax());
     this.leases = new LaneLeases(ports.lanes(), settings, this);
     this.opener = new BatchOpener(ports.outbox(), settings.instance());
-    Pace pace = new Pace(settings.paging().pollMin(), settings.paging().pollMax());
-    this.turns =
-        new Repeating(vertx, "reading the outbox", () -> turn(pace)).atMostEvery(Pace.LEAST);
+    this.turns = new Repeating(vertx, "reading the outbox", this::turn).atMostEvery(Pace.LEAST);
     this.renewals = new Repeating(vertx, "renewing lanes", leases::tick);
     this.upkeep = new Upkeep(vertx, settings, ports.upkeep(), () -> lanes);
   }
@@ -63,9 +64,20 @@ public final class RelayLoop implements LaneLeases.Fleet {
     turns.soon();
   }
 
-  private Future<Duration> turn(Pace pace) {
+  /** Looks at the outbox at another pace from now on. */
+  void reloaded(FencepostConfig.Relay.Paging paging) {
+    pace.between(paging.pollMin(), paging.pollMax());
+    wake();
+  }
+
+  @Override
+  public Duration lookAgain() {
+    return pace.max();
+  }
+
+  private Future<Duration> turn() {
     if (lanes.isEmpty()) {
-      return Future.succeededFuture(settings.paging().pollMax());
+      return Future.succeededFuture(pace.max());
     }
     return opener
         .turn(lanes.values())

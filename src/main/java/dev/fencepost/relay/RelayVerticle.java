@@ -1,6 +1,8 @@
 package dev.fencepost.relay;
 
+import dev.fencepost.config.FencepostConfig;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import java.util.function.Function;
@@ -26,6 +28,23 @@ public final class RelayVerticle extends VerticleBase {
     started.start();
     loop = started;
     return Future.succeededFuture();
+  }
+
+  /**
+   * Applies what a reload may change: the pace of looking at the outbox. From any thread.
+   *
+   * @return completes when it holds
+   */
+  public Future<Void> reload(FencepostConfig.Relay fresh) {
+    Promise<Void> applied = Promise.promise();
+    context.runOnContext(
+        v -> {
+          if (loop != null) {
+            loop.reloaded(fresh.paging());
+          }
+          applied.complete();
+        });
+    return applied.future();
   }
 
   @Override

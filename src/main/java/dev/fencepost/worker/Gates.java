@@ -30,6 +30,12 @@ final class Gates {
     granted = retries;
   }
 
+  /** More slots, or fewer: what runs above a lower limit keeps its slot until it ends. */
+  void resized(int more) {
+    free += more;
+    dispatch();
+  }
+
   void offer(Job job) {
     job.lane.waiting.add(job);
     dispatch();

@@ -14,23 +14,29 @@ import org.slf4j.LoggerFactory;
 final class ProgressWatch {
   private static final Logger LOG = LoggerFactory.getLogger(ProgressWatch.class);
 
+  /** How soon a type is watched once a reload gives it a timeout. */
+  private static final Duration UNWATCHED = Duration.ofSeconds(1);
+
   private final WorkerEnv env;
   private final TypeLane lane;
-  private final Duration timeout;
   private int stalled;
 
-  ProgressWatch(WorkerEnv env, TypeLane lane, Duration timeout) {
+  ProgressWatch(WorkerEnv env, TypeLane lane) {
     this.env = env;
     this.lane = lane;
-    this.timeout = timeout;
   }
 
   /** How often to look, so that a stall is seen well before another renewal has passed. */
   Duration every() {
-    return timeout.dividedBy(8);
+    Duration timeout = lane.config().timing().progress();
+    return timeout == null ? UNWATCHED : timeout.dividedBy(8);
   }
 
   Future<Void> tick() {
+    Duration timeout = lane.config().timing().progress();
+    if (timeout == null && stalled == 0) {
+      return Future.succeededFuture();
+    }
     long now = env.timers().nanos();
     List<Future<?>> records = new ArrayList<>();
     int before = stalled;
@@ -39,7 +45,7 @@ final class ProgressWatch {
       Run run = job.run();
       if (run != null && run.state() == Run.State.OPEN) {
         Duration silent = Duration.ofNanos(now - run.silentSince());
-        boolean silentTooLong = silent.compareTo(timeout) > 0;
+        boolean silentTooLong = timeout != null && silent.compareTo(timeout) > 0;
         stalled += silentTooLong ? 1 : 0;
         if (silentTooLong && !run.stalled()) {
           records.add(alarm(run, silent));

@@ -24,12 +24,12 @@ final class QueueLoop implements Deliveries.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(QueueLoop.class);
 
   private final WorkerEnv env;
-  private final QueueConfig config;
   private final Map<String, TypeLane> lanes = new LinkedHashMap<>();
   private final Gates gates;
   private final KeyOrder order;
   private final MessageDecoder decoder;
   private final Stray stray;
+  private QueueConfig config;
   private Deliveries.@Nullable Subscription subscription;
   private volatile long epoch = -1;
   private volatile String notConsuming = "the consumer has not been registered yet";
@@ -83,14 +83,36 @@ final class QueueLoop implements Deliveries.Listener {
   }
 
   Future<Void> start() {
+    QueueConfig asked = config;
     return env.ports()
         .deliveries()
-        .consume(config, this)
+        .consume(asked, this)
         .map(
             made -> {
               subscription = made;
+              prefetch(asked, config);
               return null;
             });
+  }
+
+  /** Other limits from now on; nothing in flight notices. */
+  void reloaded(QueueConfig fresh) {
+    QueueConfig before = config;
+    config = fresh;
+    for (TypeLane lane : lanes.values()) {
+      ActivityConfig activity = fresh.activities().get(lane.type());
+      if (activity != null) {
+        lane.reloaded(fresh, activity);
+      }
+    }
+    prefetch(before, fresh);
+    gates.resized(fresh.intake().concurrency() - before.intake().concurrency());
+  }
+
+  private void prefetch(QueueConfig before, QueueConfig now) {
+    if (subscription != null && before.intake().prefetch() != now.intake().prefetch()) {
+      subscription.prefetch(now.intake().prefetch());
+    }
   }
 
   Future<Void> stopIntake() {

@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class TypeLane {
   private final QueueLoop loop;
-  private final QueueConfig queue;
-  private final ActivityConfig config;
   private final BoundHandler handler;
-  private final Claim.Work work;
+  private QueueConfig queue;
+  private ActivityConfig config;
+  private Claim.Work work;
 
   private @Nullable EffectLane effects;
 
@@ -49,13 +49,27 @@ final class TypeLane {
     this.config = config;
     this.handler = handler;
     this.free = config.concurrency();
-    this.work =
-        new Claim.Work(
-            config.type(),
-            config.kind(),
-            config.retry().maxAttempts(),
-            config.retry().maxRetries(),
-            config.timing().lease().ttl());
+    this.work = work(config);
+  }
+
+  private static Claim.Work work(ActivityConfig config) {
+    return new Claim.Work(
+        config.type(),
+        config.kind(),
+        config.retry().maxAttempts(),
+        config.retry().maxRetries(),
+        config.timing().lease().ttl());
+  }
+
+  /** Other values from now on; what has been claimed keeps those of its claim. */
+  void reloaded(QueueConfig freshQueue, ActivityConfig fresh) {
+    free += fresh.concurrency() - config.concurrency();
+    if (config.retryBudget() == null) {
+      takeFirstStarts(); // of all the time without a budget: no part of its window
+    }
+    queue = freshQueue;
+    config = fresh;
+    work = work(fresh);
   }
 
   /** The lane of its effects; only an {@code effect} type has one. */

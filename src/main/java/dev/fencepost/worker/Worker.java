@@ -101,11 +101,8 @@ final class Worker {
         Duration every = lane.config().timing().lease().renewEvery();
         renewals.add(new Rearmed("renewals", timers, keeper::tick, () -> every));
       }
-      Duration silence = lane.config().timing().progress();
-      if (silence != null) {
-        ProgressWatch progress = new ProgressWatch(env, lane, silence);
-        renewals.add(new Rearmed("progress", timers, progress::tick, progress::every));
-      }
+      ProgressWatch progress = new ProgressWatch(env, lane);
+      renewals.add(new Rearmed("progress", timers, progress::tick, progress::every));
     }
   }
 
@@ -130,6 +127,16 @@ final class Worker {
       consumers.add(loop.start());
     }
     return consumers.isEmpty() ? Future.succeededFuture() : Future.all(consumers).mapEmpty();
+  }
+
+  /** What a reload may change, from now on. A queue that is not among them stays as it is. */
+  void reloaded(Map<String, QueueConfig> fresh) {
+    for (QueueLoop loop : queues.keySet()) {
+      QueueConfig queue = fresh.get(loop.name());
+      if (queue != null) {
+        loop.reloaded(queue);
+      }
+    }
   }
 
   /** Ends everything in order; never fails. */

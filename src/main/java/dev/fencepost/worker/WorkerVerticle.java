@@ -1,7 +1,10 @@
 package dev.fencepost.worker;
 
+import dev.fencepost.config.QueueConfig;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -65,6 +68,26 @@ public final class WorkerVerticle extends VerticleBase {
     if (watcher != null) {
       watcher.shutdownNow();
     }
+  }
+
+  /**
+   * Applies what a reload may change: prefetch, concurrency, limits, retry, budgets. From any
+   * thread; nothing in flight is touched.
+   *
+   * @param queues by name, as they should run now
+   * @return completes when it holds
+   */
+  public Future<Void> reload(Map<String, QueueConfig> queues) {
+    Promise<Void> applied = Promise.promise();
+    context.runOnContext(
+        v -> {
+          Worker running = worker;
+          if (running != null) {
+            running.reloaded(queues);
+          }
+          applied.complete();
+        });
+    return applied.future();
   }
 
   /** Why the worker makes no progress, or null when it does; from any thread. */

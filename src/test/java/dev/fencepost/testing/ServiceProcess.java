@@ -80,6 +80,11 @@ public final class ServiceProcess implements AutoCloseable {
     process.signal("TERM");
   }
 
+  /** SIGHUP: asks it to read its configuration again. */
+  public void hangUp() {
+    process.signal("HUP");
+  }
+
   /** SIGSTOP: it holds what it has and does nothing. */
   public void pause() {
     process.pause();
