@@ -46,8 +46,9 @@ final class Rooms {
           Map.entry("io.vertx.rabbitmq", Set.of("rabbit")),
           Map.entry("io.vertx.pgclient", Set.of("pg")),
           // An effect runs on the connection its receipt is written on.
-          Map.entry("io.vertx.sqlclient", Set.of("pg", "api", "worker", "handlers")),
-          Map.entry("java.sql", Set.of("pg", "api", "embedded")),
+          Map.entry("io.vertx.sqlclient", Set.of("pg", "api", "worker", "handlers", "boot")),
+          // The demo reads what came out, in the databases it embeds.
+          Map.entry("java.sql", Set.of("pg", "api", "embedded", "boot")),
           Map.entry("javax.sql", Set.of("pg", "api", "embedded")),
           Map.entry("org.postgresql", Set.of("pg")),
           Map.entry("org.flywaydb", Set.of("pg")),

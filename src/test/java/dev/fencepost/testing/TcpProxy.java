@@ -32,7 +32,9 @@ public final class TcpProxy implements AutoCloseable {
   private final AtomicInteger accepted = new AtomicInteger();
   private final ProxyLine requests = new ProxyLine();
   private final ProxyLine answers = new ProxyLine();
+  private final Object listening = new Object();
   private ServerSocket listener;
+  private Thread acceptor;
 
   private TcpProxy(InetSocketAddress target) {
     this.target = target;
@@ -83,26 +85,39 @@ public final class TcpProxy implements AutoCloseable {
   }
 
   /** New connections are refused; open ones go on. */
-  public synchronized void refuse() {
-    if (listener != null) {
-      closeQuietly(listener);
+  public void refuse() {
+    synchronized (listening) {
+      if (listener == null) {
+        return;
+      }
+      try {
+        listener.close();
+        // The port takes connections as long as its thread is still in the call.
+        acceptor.join();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
       listener = null;
     }
   }
 
   /** New connections are accepted again. */
-  public synchronized void accept() {
-    if (listener != null) {
-      return;
-    }
-    try {
-      ServerSocket opened = new ServerSocket();
-      opened.setReuseAddress(true);
-      opened.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-      listener = opened;
-      thread("proxy-" + port, () -> acceptLoop(opened));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+  public void accept() {
+    synchronized (listening) {
+      if (listener != null) {
+        return;
+      }
+      try {
+        ServerSocket opened = new ServerSocket();
+        opened.setReuseAddress(true);
+        opened.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        listener = opened;
+        acceptor = thread("proxy-" + port, () -> acceptLoop(opened));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
     }
   }
 
@@ -173,17 +188,10 @@ public final class TcpProxy implements AutoCloseable {
     connection.start(requests, answers, () -> connections.remove(connection));
   }
 
-  static void thread(String name, Runnable task) {
+  static Thread thread(String name, Runnable task) {
     Thread thread = new Thread(task, name);
     thread.setDaemon(true);
     thread.start();
-  }
-
-  private static void closeQuietly(ServerSocket socket) {
-    try {
-      socket.close();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return thread;
   }
 }
