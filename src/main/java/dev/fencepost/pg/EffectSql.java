@@ -88,6 +88,13 @@ final class EffectSql {
       from found f where a.consumer = f.consumer and a.event_id = f.event_id
       """;
 
+  /** Rows that this transaction inserted and that are not to be in it after all. */
+  static final String WITHDRAW =
+      """
+      delete from ${schema}.activity a using unnest($1::text[], $2::text[]) s(consumer, event_id)
+      where a.consumer = s.consumer and a.event_id = s.event_id
+      """;
+
   /** The message of a retried effect is not needed once it is done. */
   static final String FORGET =
       """

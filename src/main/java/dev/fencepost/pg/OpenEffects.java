@@ -14,6 +14,7 @@ import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Transaction;
+import io.vertx.sqlclient.TransactionRollbackException;
 import io.vertx.sqlclient.Tuple;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,6 +35,7 @@ final class OpenEffects implements EffectGroup {
   private final Promise<Void> ended = Promise.promise();
   private final Future<Transaction> transaction;
   private final Future<?> settings;
+  private boolean healed;
   private List<Claim.Answer> answers = List.of();
   private List<Started> started = List.of();
   private Supplier<Future<Void>> afterCommit = Future::succeededFuture;
@@ -121,8 +123,7 @@ final class OpenEffects implements EffectGroup {
   @Override
   public Future<Void> commit(List<Receipt> receipts) {
     return receipts(receipts)
-        .compose(stored -> transaction)
-        .compose(Transaction::commit)
+        .compose(stored -> committed())
         .recover(failure -> rolledBack().transform(v -> Future.failedFuture(failure)))
         .transform(
             done -> {
@@ -131,6 +132,25 @@ final class OpenEffects implements EffectGroup {
                   ? afterCommit.get()
                   : Future.failedFuture(PgErrors.translate(done.cause()));
             });
+  }
+
+  /**
+   * Where a savepoint has healed the transaction, by statements of our own: the client still takes
+   * it for lost. The first tells an aborted one, whose COMMIT would be a ROLLBACK; the chained
+   * empty transaction is the one that the client may roll back.
+   */
+  private Future<Void> committed() {
+    if (!healed) {
+      return transaction.compose(Transaction::commit);
+    }
+    Future<?> alive = connection.query("select 1").execute();
+    Future<?> done = connection.query("commit and chain").execute();
+    return transaction.compose(
+        begun ->
+            alive
+                .recover(aborted -> Future.failedFuture(TransactionRollbackException.INSTANCE))
+                .compose(yes -> done)
+                .compose(committed -> begun.rollback().otherwiseEmpty()));
   }
 
   private Future<Void> receipts(List<Receipt> receipts) {
@@ -204,6 +224,39 @@ final class OpenEffects implements EffectGroup {
               ended.tryComplete();
               return Future.succeededFuture();
             });
+  }
+
+  @Override
+  public Future<Void> savepoint() {
+    return connection.query("savepoint part").execute().mapEmpty();
+  }
+
+  @Override
+  public Future<Void> rollbackToSavepoint() {
+    healed = true;
+    return translated(connection.query("rollback to savepoint part").execute());
+  }
+
+  /** Their rows were inserted by this transaction: nobody else has seen them. */
+  @Override
+  public Future<Void> withdraw(List<ActivityId> ids) {
+    Set<ActivityId> gone = new HashSet<>();
+    ids.forEach(id -> gone.add(ClaimGroups.storable(id)));
+    started = started.stream().filter(one -> !gone.contains(one.id())).toList();
+    Tuple values =
+        new Columns<>(List.copyOf(gone))
+            .names(ActivityId::consumer)
+            .names(ActivityId::eventId)
+            .tuple();
+    return translated(connection.preparedQuery(database.sql(EffectSql.WITHDRAW)).execute(values));
+  }
+
+  private static Future<Void> translated(Future<?> statement) {
+    return statement.transform(
+        done ->
+            done.succeeded()
+                ? Future.succeededFuture()
+                : Future.failedFuture(PgErrors.translate(done.cause())));
   }
 
   private Future<Void> rolledBack() {

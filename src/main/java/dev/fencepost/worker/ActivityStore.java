@@ -183,6 +183,15 @@ public interface ActivityStore {
 
     Future<Void> rollback();
 
+    /** Statements from here on can be undone by {@link #rollbackToSavepoint}; may be renewed. */
+    Future<Void> savepoint();
+
+    /** Undoes what came after the newest savepoint, and heals an aborted transaction. */
+    Future<Void> rollbackToSavepoint();
+
+    /** Takes Started ones out again: as if they had not been in the group. */
+    Future<Void> withdraw(List<ActivityId> ids);
+
     /**
      * For a handler that has not come back: cancels the running statement, rolls back, and closes
      * the connection instead of giving it back.

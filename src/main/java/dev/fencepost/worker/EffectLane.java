@@ -9,11 +9,13 @@ import java.util.List;
  * were in flight; one that failed is claimed, so that its start is counted, and runs in a
  * transaction of its own.
  *
- * <p>The size of a group falls by half when one fails and grows again while they succeed: at a high
- * rate of failures a big group would be rolled back again and again for a single culprit.
+ * <p>While nothing fails a group is one pipeline. After a failure the next groups go in parts: at a
+ * high rate of failures a big group would be undone again and again for a single culprit.
  */
 final class EffectLane {
   private static final int LARGEST = 256;
+  private static final int PART = 24;
+  private static final int CAREFUL_GROUPS = 50;
   private static final int GROUPS_AT_ONCE = 2;
   private static final int SINGLES_AT_ONCE = 2;
 
@@ -27,7 +29,7 @@ final class EffectLane {
   private final ArrayDeque<Job> singles = new ArrayDeque<>();
   private final List<EffectRun> open = new ArrayList<>();
   private final Backoff backoff = new Backoff();
-  private int groupSize = 32;
+  private int carefulGroups;
   private int groups;
   private int alone;
   private boolean woken;
@@ -107,7 +109,7 @@ final class EffectLane {
   }
 
   private List<Job> take() {
-    int n = Math.min(groupSize, fresh.size());
+    int n = Math.min(LARGEST, fresh.size());
     List<Job> group = new ArrayList<>(n);
     for (int i = 0; i < n; i++) {
       group.add(fresh.remove());
@@ -130,19 +132,27 @@ final class EffectLane {
     return backoff;
   }
 
-  void committed(int size) {
+  void committed() {
     backoff.reset();
-    if (size >= groupSize) {
-      groupSize = Math.min(LARGEST, groupSize + Math.max(1, groupSize / 8));
-    }
+    carefulGroups = Math.max(0, carefulGroups - 1);
+  }
+
+  /** Something failed: the next groups go in parts, so that little is undone for one culprit. */
+  void careful() {
+    carefulGroups = CAREFUL_GROUPS;
+  }
+
+  /** How many may be undone by one failure. */
+  int partSize() {
+    return carefulGroups > 0 ? PART : LARGEST;
   }
 
   /** Those who failed are started singly, counted; their neighbours go again, charged nothing. */
   void failed(List<Job> culprits, List<Job> neighbours) {
-    groupSize = Math.max(4, groupSize / 2);
     culprits.forEach(claims::add);
     if (!neighbours.isEmpty()) {
       again.add(neighbours);
+      wake();
     }
   }
 

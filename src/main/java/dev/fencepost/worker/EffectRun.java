@@ -2,29 +2,43 @@ package dev.fencepost.worker;
 
 import dev.fencepost.api.EffectHandler;
 import dev.fencepost.api.Receipt;
+import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One transaction of effects: handlers are invoked one after another without waiting, so that their
- * statements are pipelined; when all have returned a receipt, it is committed. Otherwise it is
- * rolled back, and those who failed by themselves are told from those who only failed with them.
+ * statements are pipelined; when all have returned a receipt, it is committed. Where failures are
+ * about, it goes in parts with a savepoint before each: then only the part of the culprit is undone
+ * and repeated without it. A part's handlers have all returned before the next savepoint, since one
+ * of several statements must not come to stand behind it. Who failed by himself is told from those
+ * who only failed with him by SQLSTATE 25P02.
  */
 final class EffectRun {
   private final EffectLane lane;
   private final List<Job> jobs;
   private final boolean single;
   private final long begunNanos;
+  private final ArrayDeque<Job> waiting = new ArrayDeque<>();
   private final List<Member> members = new ArrayList<>();
+  private final Map<Job, Member> done = new HashMap<>();
+  private final List<Job> culprits = new ArrayList<>(1);
+  private final List<Job> cut = new ArrayList<>(0);
   private ActivityStore.@Nullable EffectGroup group;
   private List<Claim.Answer> answers = List.of();
   private int awaited;
+  private boolean saved;
   private boolean over;
 
   /** One handler in the transaction. */
@@ -117,26 +131,46 @@ final class EffectRun {
   private void begun(ActivityStore.EffectGroup transaction) {
     group = transaction;
     answers = transaction.answers();
-    EffectHandler handler = ((BoundHandler.Effect) lane.lane().handler()).handler();
     for (int i = 0; i < jobs.size(); i++) {
       Job job = jobs.get(i);
       if (answers.get(i) instanceof Claim.Started started) {
         job.claimed(started.ticket(), Long.MAX_VALUE); // the row lock is the fence
-        members.add(new Member(job, lane.runner().begin(job, single)));
+        waiting.add(job);
       }
     }
-    awaited = members.size();
-    for (Member member : members) {
-      invoke(handler, member, transaction);
-    }
-    if (members.isEmpty()) {
+    next();
+  }
+
+  /** The next part, or the commit; a transaction that takes long takes no more in. */
+  private void next() {
+    boolean late = lane.env().timers().nanos() - begunNanos > lane.lane().hardLimit().toNanos() / 2;
+    if (waiting.isEmpty() || (late && !done.isEmpty())) {
+      cut.addAll(waiting);
+      waiting.clear();
       commit();
+      return;
+    }
+    int size = single ? 1 : lane.partSize();
+    if (size < jobs.size()) {
+      saved = true;
+      transaction().savepoint(); // pipelined; where it fails, so does what follows
+    }
+    members.clear();
+    while (members.size() < size && !waiting.isEmpty()) {
+      Job job = waiting.remove();
+      members.add(new Member(job, lane.runner().begin(job, single)));
+    }
+    awaited = members.size();
+    EffectHandler handler = ((BoundHandler.Effect) lane.lane().handler()).handler();
+    for (Member member : List.copyOf(members)) {
+      invoke(handler, member);
     }
   }
 
-  private void invoke(EffectHandler handler, Member member, ActivityStore.EffectGroup transaction) {
+  private void invoke(EffectHandler handler, Member member) {
     Future<Receipt> result =
-        lane.runner().watched(member.job, () -> handler.run(member.run, transaction.connection()));
+        lane.runner()
+            .watched(member.job, () -> handler.run(member.run, transaction().connection()));
     result.onComplete(
         answer -> lane.runner().onContext(() -> returned(member, answer.result(), answer.cause())));
   }
@@ -151,50 +185,108 @@ final class EffectRun {
     member.error = receipt == null && error == null ? new Outcomes.NullReceipt() : error;
     awaited--;
     if (awaited == 0 && !over) {
-      if (members.stream().allMatch(m -> m.error == null)) {
-        commit();
-      } else {
-        rollback();
-      }
+      partEnded();
     }
   }
 
-  private void commit() {
-    over = true;
-    List<Receipt> receipts = new ArrayList<>(members.size());
-    for (Member member : members) {
-      receipts.add(member.outcome());
+  private void partEnded() {
+    if (members.stream().allMatch(m -> m.error == null)) {
+      members.forEach(member -> done.put(member.job, member));
+      next();
+      return;
     }
+    boolean lost =
+        members.stream().anyMatch(m -> m.error != null && Failures.connectionLost(m.error));
+    if (saved && !lost) {
+      lane.careful();
+      undoPart();
+    } else {
+      over = true;
+      transaction().rollback().onComplete(any -> rolledBack(lost));
+    }
+  }
+
+  /** Those who failed by themselves leave the group; the others of their part go again. */
+  private void undoPart() {
+    List<Job> failed = failed();
+    for (int i = members.size() - 1; i >= 0; i--) {
+      if (!failed.contains(members.get(i).job)) {
+        waiting.addFirst(members.get(i).job);
+      }
+    }
+    culprits.addAll(failed);
+    List<ActivityId> ids = failed.stream().map(job -> job.id).toList();
     transaction()
-        .commit(receipts)
+        .rollbackToSavepoint()
+        .compose(undone -> transaction().withdraw(ids))
         .onComplete(
-            done -> {
-              lane.closed(this);
-              if (done.succeeded()) {
-                committed();
+            undone -> {
+              if (undone.succeeded()) {
+                next();
               } else {
-                notCommitted(done.cause());
+                over = true;
+                transaction().rollback().onComplete(any -> notCommitted(undone.cause()));
               }
             });
   }
 
+  /** All of the part where nobody owns up to it: somebody hid a failed statement. */
+  private List<Job> failed() {
+    List<Job> failed = new ArrayList<>(1);
+    for (Member member : members) {
+      if (member.error != null && !Failures.inFailedTransaction(member.error)) {
+        failed.add(member.job);
+      }
+    }
+    return failed.isEmpty() ? members.stream().map(member -> member.job).toList() : failed;
+  }
+
+  private void commit() {
+    over = true;
+    List<ActivityId> ids = cut.stream().map(job -> job.id).toList();
+    Future<Void> kept = ids.isEmpty() ? Future.succeededFuture() : transaction().withdraw(ids);
+    kept.compose(all -> transaction().commit(receipts()))
+        .onComplete(
+            committed -> {
+              if (committed.succeeded()) {
+                committed();
+              } else {
+                notCommitted(committed.cause());
+              }
+            });
+  }
+
+  private List<Receipt> receipts() {
+    List<Receipt> receipts = new ArrayList<>(done.size());
+    for (Job job : jobs) {
+      Member member = done.get(job);
+      if (member != null) {
+        receipts.add(member.outcome());
+      }
+    }
+    return receipts;
+  }
+
   private void committed() {
-    lane.committed(jobs.size());
-    for (int i = 0, at = 0; i < jobs.size(); i++) {
+    lane.closed(this);
+    lane.committed();
+    for (int i = 0; i < jobs.size(); i++) {
       Job job = jobs.get(i);
-      if (answers.get(i) instanceof Claim.Started) {
-        Member member = members.get(at++);
+      Member member = done.get(job);
+      if (member != null) {
         if (!single) {
           lane.runner().countStart(job); // what was rolled back never started
         }
         lane.settler().committed(job, new Settlement.Completed(member.outcome()));
-      } else {
+      } else if (!(answers.get(i) instanceof Claim.Started)) {
         lane.claims().answered(job, answers.get(i), begunNanos);
       }
     }
+    lane.failed(culprits, cut);
   }
 
   private void notCommitted(Throwable cause) {
+    lane.closed(this);
     if (Failures.connectionLost(cause)) {
       lane.later(this); // a row that was committed answers so
     } else if (single) {
@@ -204,24 +296,8 @@ final class EffectRun {
     }
   }
 
-  private void rollback() {
-    over = true;
-    transaction().rollback().onComplete(done -> rolledBack());
-  }
-
-  private void rolledBack() {
+  private void rolledBack(boolean lost) {
     lane.closed(this);
-    List<Job> culprits = new ArrayList<>(1);
-    List<Job> neighbours = new ArrayList<>(jobs);
-    boolean lost = false;
-    for (Member member : members) {
-      Throwable error = member.error;
-      if (error != null && Failures.connectionLost(error)) {
-        lost = true;
-      } else if (error != null && !Failures.inFailedTransaction(error)) {
-        culprits.add(member.job);
-      }
-    }
     if (lost) {
       lane.later(this); // an outage costs no attempt
     } else if (single) {
@@ -229,10 +305,15 @@ final class EffectRun {
       Throwable error = only.error == null ? new Outcomes.NullReceipt() : only.error;
       settleFailed(only.job, error);
     } else {
-      neighbours.removeAll(culprits);
-      lane.failed(
-          culprits.isEmpty() ? jobs : culprits, culprits.isEmpty() ? List.of() : neighbours);
+      lane.careful();
+      culprits.addAll(failed());
+      lane.failed(culprits, others());
     }
+  }
+
+  private List<Job> others() {
+    Set<Job> without = new HashSet<>(culprits);
+    return jobs.stream().filter(job -> !without.contains(job)).toList();
   }
 
   private void settleFailed(Job job, Throwable error) {
@@ -305,9 +386,8 @@ final class EffectRun {
     if (single) {
       settleFailed(slow, new Outcomes.HardLimit(lane.lane().hardLimit()));
     } else {
-      List<Job> neighbours = new ArrayList<>(jobs);
-      neighbours.remove(slow);
-      lane.failed(List.of(slow), neighbours);
+      culprits.add(slow);
+      lane.failed(culprits, others());
     }
   }
 

@@ -209,4 +209,30 @@ class EffectLaneTest {
     assertThat(bench.store.deadLetters).hasSize(30);
     assertThat(bench.ran.size()).as("invocations, wasted ones included").isLessThan(4_200);
   }
+
+  @Test
+  void whereFailuresAreAboutOnlyThePartOfTheCulpritIsUndone() {
+    bench
+        .effect(
+            "t",
+            c ->
+                c.eventId().equals("e0") || c.eventId().equals("f40")
+                    ? Future.failedFuture(new PermanentFailure("never"))
+                    : Bench.done())
+        .start();
+    bench.broker.deliver(batch(2)); // the first failure makes the lane careful
+    bench.time.settle();
+    bench.ran.clear();
+    bench.broker.deliver(
+        IntStream.range(0, 60)
+            .mapToObj(n -> Bench.message("t", "f" + n))
+            .toArray(Delivery.Envelope[]::new));
+    bench.time.settle();
+    assertThat(bench.store.count("rollbackToSavepoint")).isEqualTo(1);
+    assertThat(bench.broker.acked).hasSize(62);
+    assertThat(bench.store.deadLetters).hasSize(2);
+    assertThat(bench.ran.stream().filter("f0"::equals)).as("its part stood").hasSize(1);
+    assertThat(bench.ran.stream().filter("f40"::equals)).as("in the group, and alone").hasSize(2);
+    assertThat(bench.row("f59").attempts).isEqualTo(1);
+  }
 }

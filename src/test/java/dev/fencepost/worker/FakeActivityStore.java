@@ -660,6 +660,7 @@ public final class FakeActivityStore implements ActivityStore {
     private final List<Claim.Request> fresh;
     private final Claim.Ticket claimed;
     private final Delivery.Envelope envelope;
+    private final List<ActivityId> withdrawn = new ArrayList<>();
 
     Group(
         String owner,
@@ -697,7 +698,8 @@ public final class FakeActivityStore implements ActivityStore {
           () -> {
             int at = 0;
             for (int i = 0; i < answers.size(); i++) {
-              if (answers.get(i) instanceof Claim.Started started) {
+              if (answers.get(i) instanceof Claim.Started started
+                  && !withdrawn.contains(started.ticket().id())) {
                 Receipt receipt = receipts.get(at++);
                 if (claimed == null) {
                   Row row = insert(fresh.get(i));
@@ -716,6 +718,22 @@ public final class FakeActivityStore implements ActivityStore {
     @Override
     public Future<Void> rollback() {
       return call("rollback", () -> null);
+    }
+
+    @Override
+    public Future<Void> savepoint() {
+      return call("savepoint", () -> null);
+    }
+
+    @Override
+    public Future<Void> rollbackToSavepoint() {
+      return call("rollbackToSavepoint", () -> null);
+    }
+
+    @Override
+    public Future<Void> withdraw(List<ActivityId> ids) {
+      withdrawn.addAll(ids);
+      return call("withdraw", () -> null);
     }
 
     @Override
