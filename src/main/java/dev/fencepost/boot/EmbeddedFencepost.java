@@ -6,14 +6,19 @@ import dev.fencepost.api.EffectHandler;
 import dev.fencepost.api.Fencepost;
 import dev.fencepost.config.ConfigLoader;
 import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.model.FencepostException;
 import dev.fencepost.worker.BoundHandler;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Fencepost in somebody else's Vert.x application. */
 public final class EmbeddedFencepost implements Fencepost {
+
+  private static final Logger LOG = LoggerFactory.getLogger(EmbeddedFencepost.class);
 
   private final Vertx vertx;
   private final FencepostConfig config;
@@ -48,10 +53,16 @@ public final class EmbeddedFencepost implements Fencepost {
     if (service != null) {
       return Future.failedFuture(new IllegalStateException("has been started before"));
     }
-    Service made =
-        new Service(
-            vertx, config, Parts.of(config), new Service.Wiring(handlers, Telemetry.of(config)));
+    Service made;
+    try {
+      made =
+          new Service(
+              vertx, config, Parts.of(config), new Service.Wiring(handlers, Telemetry.of(config)));
+    } catch (FencepostException e) {
+      return Future.failedFuture(e);
+    }
     service = made;
+    made.refused().onFailure(failure -> LOG.error("{}", failure.getMessage()));
     return made.start().recover(failure -> made.stop().compose(v -> Future.failedFuture(failure)));
   }
 

@@ -1,0 +1,108 @@
+package dev.fencepost.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.fencepost.api.Fencepost;
+import dev.fencepost.api.Receipt;
+import dev.fencepost.config.ConfigLoader;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import dev.fencepost.testing.Await;
+import dev.fencepost.testing.Ports;
+import dev.fencepost.testing.PostgresServer;
+import dev.fencepost.testing.TestServers;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Fencepost in an application's own Vert.x, with objects of the application as handlers. */
+class EmbeddedFencepostIT {
+
+  private final Vertx vertx = Vertx.vertx();
+  private String database;
+  private String yaml;
+
+  @BeforeEach
+  void configure() {
+    database = TestServers.postgres().newDatabase();
+    yaml =
+        """
+        database: {uris: ["%s"]}
+        broker: {uris: ["%s"]}
+        admin: {port: %d}
+        metrics: {jmx: false}
+        queues:
+          mail:
+            queue: app.mail
+            declare: {type: quorum, bind: [{exchange: orders, exchange-type: topic, routing-key: "#"}]}
+            activities:
+              order.placed: {kind: idempotent, handler: {class: com.example.Mailer}}
+        """
+            .formatted(database, TestServers.broker().newVhost(), Ports.free());
+  }
+
+  @AfterEach
+  void close() {
+    Await.result(vertx.close());
+  }
+
+  @Test
+  void runsHandlersOfTheApplicationAndLeavesItsVertxOpen() {
+    new Schema(ConfigLoader.parse(yaml, Map.of())).migrate(null);
+    List<String> mailed = new CopyOnWriteArrayList<>();
+    Fencepost fencepost =
+        Fencepost.create(vertx, yaml)
+            .handler(
+                "mail",
+                "order.placed",
+                context -> {
+                  mailed.add(context.eventId());
+                  return Future.succeededFuture(Receipt.succeeded());
+                });
+    Await.result(fencepost.start());
+    PostgresServer.execute(
+        database,
+        "insert into fencepost.outbox (event_id, exchange, routing_key, type, payload)"
+            + " values ('one', 'orders', 'order.placed', 'order.placed', '{}')");
+    Await.until("the handler ran", () -> mailed.equals(List.of("one")));
+    Await.result(fencepost.stop());
+    assertThat(Await.result(vertx.executeBlocking(() -> "open"))).isEqualTo("open");
+  }
+
+  @Test
+  void aHandlerThatDoesNotFitIsRefused() {
+    Fencepost effect =
+        Fencepost.create(vertx, yaml)
+            .effectHandler(
+                "mail",
+                "order.placed",
+                (context, transaction) -> Future.succeededFuture(Receipt.succeeded()));
+    assertThatThrownBy(() -> Await.result(effect.start()))
+        .isInstanceOfSatisfying(
+            FencepostException.class,
+            e -> assertThat(e.kind()).isEqualTo(FailureKind.CONFIGURATION))
+        .hasMessageContaining("queues.mail.activities.order.placed");
+    Fencepost unknown =
+        Fencepost.create(vertx, yaml)
+            .handler("post", "x", context -> Future.succeededFuture(Receipt.succeeded()));
+    assertThatThrownBy(() -> Await.result(unknown.start()))
+        .hasMessageContaining("queues.post.activities.x");
+  }
+
+  @Test
+  void startFailsWhereAPersonHasToChangeSomething() {
+    Fencepost fencepost =
+        Fencepost.create(vertx, yaml)
+            .handler("mail", "order.placed", c -> Future.succeededFuture(Receipt.succeeded()));
+    assertThat(Await.failure(fencepost.start()))
+        .isInstanceOfSatisfying(
+            FencepostException.class,
+            e -> assertThat(e.kind()).isEqualTo(FailureKind.SCHEMA_MISSING));
+  }
+}
