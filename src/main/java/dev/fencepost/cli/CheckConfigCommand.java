@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
     name = "check-config",
     description = "Names every fault of a configuration file, with its path and what is allowed.",
     mixinStandardHelpOptions = true,
-    footerHeading = "%nExample:%n",
+    footerHeading = "%nExamples:%n",
     footer = "  fencepost check-config -c conf/fencepost.yaml")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class CheckConfigCommand implements Callable<Integer> {

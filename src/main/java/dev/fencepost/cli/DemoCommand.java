@@ -57,7 +57,7 @@ final class DemoCommand implements Callable<Integer> {
     }
     Logs.silent(root.verbose());
     PrintWriter out = spec.commandLine().getOut();
-    DemoProgress line = new DemoProgress(spec.commandLine().getErr());
+    StepLine line = new StepLine(spec.commandLine().getErr());
     Demo demo = new Demo(events, stay ? CONSOLE_PORT : 0, line::show);
     Demo.Result result =
         demo.run(

@@ -45,10 +45,16 @@ final class MigrateCommand implements Callable<Integer> {
     if (dryRun) {
       schema.pending(role).forEach(out::println);
     } else {
-      report(out, loaded.database().schema(), schema.migrate(role));
+      report(out, loaded.database().schema(), migrate(schema));
     }
     out.flush();
     return ExitCode.DONE;
+  }
+
+  private Schema.Migrated migrate(Schema schema) {
+    try (Elapsed shown = new Elapsed(spec.commandLine().getErr(), "migrating")) {
+      return schema.migrate(role);
+    }
   }
 
   private void report(PrintWriter out, String schema, Schema.Migrated migrated) {

@@ -3,14 +3,14 @@ package dev.fencepost.cli;
 import java.io.PrintWriter;
 
 /** One line that is written over again: on a terminal only, nothing in a pipe. */
-final class DemoProgress {
+final class StepLine {
 
   private static final String ERASE = "\r\u001b[K";
 
   private final PrintWriter err;
   private final boolean terminal = Terminal.watched();
 
-  DemoProgress(PrintWriter err) {
+  StepLine(PrintWriter err) {
     this.err = err;
   }
 
