@@ -98,6 +98,17 @@ record DatabaseUri(Address address, Credentials credentials, Ssl ssl, Session se
     return List.copyOf(hosts);
   }
 
+  /** With further settings of the session, which a pooler would refuse. */
+  DatabaseUri with(Map<String, String> settings) {
+    if (settings.isEmpty() || session.pooler()) {
+      return this;
+    }
+    Map<String, String> all = new LinkedHashMap<>(settings);
+    all.putAll(session.properties());
+    return new DatabaseUri(
+        address, credentials, ssl, new Session(session.connectTimeout(), false, all));
+  }
+
   @Override
   public String toString() {
     return address + "/" + credentials.database();

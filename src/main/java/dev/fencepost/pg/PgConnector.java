@@ -161,7 +161,9 @@ final class PgConnector {
           .setCachePreparedStatements(true)
           .setPreparedStatementCacheMaxSize(CACHED_STATEMENTS)
           .setPreparedStatementCacheSqlLimit(CACHED_STATEMENT_LENGTH)
-          .addProperty("synchronous_commit", "on");
+          .addProperty("synchronous_commit", "on")
+          // Short statements, for which compiling costs a hundred times what they do.
+          .addProperty("jit", "off");
     }
     uri.session().properties().forEach(options::addProperty);
     return options.setSslMode(mode).setSslOptions(ssl(uri.ssl(), mode));

@@ -16,7 +16,9 @@ import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Transaction;
 import io.vertx.sqlclient.internal.pool.PoolImpl;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -39,13 +41,16 @@ public final class PgDatabase {
   private final Vertx vertx;
   private final PgHosts hosts;
   private final Pool pool;
+  private final FencepostConfig.Database config;
   private final String schema;
   private final String applicationName;
+  private final List<PgDatabase> siblings = new ArrayList<>();
 
   private PgDatabase(
       Vertx vertx, FencepostConfig.Database config, PgHosts hosts, String applicationName) {
     this.vertx = vertx;
     this.hosts = hosts;
+    this.config = config;
     this.schema = quote(config.schema());
     this.applicationName = applicationName;
     this.pool = pool(config.poolSize());
@@ -59,10 +64,31 @@ public final class PgDatabase {
    */
   public static PgDatabase open(
       Vertx vertx, FencepostConfig.Database config, String applicationName) {
+    return open(vertx, config, applicationName, Map.of());
+  }
+
+  private static PgDatabase open(
+      Vertx vertx,
+      FencepostConfig.Database config,
+      String applicationName,
+      Map<String, String> settings) {
     List<DatabaseUri> uris =
-        config.uris().stream().flatMap(uri -> DatabaseUri.parse(uri).stream()).toList();
+        config.uris().stream()
+            .flatMap(uri -> DatabaseUri.parse(uri).stream())
+            .map(uri -> uri.with(settings))
+            .toList();
     return new PgDatabase(
         vertx, config, new PgHosts(new PgConnector(vertx), uris), applicationName);
+  }
+
+  /**
+   * The same database, by sessions of its own that have these settings; closed with this one. A
+   * pooler refuses settings: behind one they are left out.
+   */
+  PgDatabase sibling(Map<String, String> settings) {
+    PgDatabase sibling = open(vertx, config, applicationName, settings);
+    siblings.add(sibling);
+    return sibling;
   }
 
   /** For single statements without a deadline of their own; prefer {@link #with}. */
@@ -132,7 +158,9 @@ public final class PgDatabase {
   }
 
   public Future<Void> close() {
-    return pool.close();
+    List<Future<Void>> all = new ArrayList<>(siblings.stream().map(PgDatabase::close).toList());
+    all.add(pool.close());
+    return Future.join(all).mapEmpty();
   }
 
   /** A borrowing is confined to one context; a thread that has none gets one. */

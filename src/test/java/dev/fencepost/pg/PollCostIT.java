@@ -1,0 +1,87 @@
+package dev.fencepost.pg;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fencepost.testing.PostgresServer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** R18: a poll costs the same whatever the backlog, with a plan from when the table was empty. */
+class PollCostIT {
+  private static final String FIRST =
+      "('{0,1,2,3,4,5,6,7}', array_fill(0::bigint, array[8]), array_fill(0::bigint, array[8]),"
+          + " array_fill('{}'::text, array[8]), array_fill(500, array[8]),"
+          + " array_fill(1 << 24, array[8])::bigint[])";
+  private static final String LATER =
+      "(3::smallint, 5000, 0, '{}', 9000000000, '{}', 500, 16777216, 'life')";
+
+  @Test
+  void aPollCostsTheSameAtTenAndAtAHundredThousandRows() throws SQLException {
+    costs(100_000);
+  }
+
+  @Test
+  @Tag("soak")
+  void aPollCostsTheSameAtTenThousandAndAtFiveMillionRows() throws SQLException {
+    costs(5_000_000);
+  }
+
+  private static void costs(int rows) throws SQLException {
+    try (WorkerSchema schema = WorkerSchema.open();
+        Connection connection = PostgresServer.connect(schema.uri());
+        Statement statement = connection.createStatement()) {
+      for (int slot = 0; slot < 8; slot++) {
+        statement.execute(
+            "alter table fencepost.outbox_" + slot + " set (autovacuum_enabled = off)");
+      }
+      statement.execute("insert into fencepost.relay_life (life) values ('life')");
+      for (Map.Entry<String, String> each : PgOutboxStore.BY_INDEX.entrySet()) {
+        statement.execute("set " + each.getKey() + " = " + each.getValue());
+      }
+      prepare(statement, "first", schema.database().sql(OutboxSql.OPEN), FIRST);
+      prepare(statement, "later", schema.database().sql(OutboxSql.PAGE), LATER);
+      insert(statement, 1, 10_000);
+      long first = buffers(statement, "first" + FIRST);
+      long later = buffers(statement, "later" + LATER);
+      insert(statement, 10_001, rows);
+      // Not less than 500 rows are read, each by index: what a deeper tree costs is a page a lane.
+      assertThat(buffers(statement, "first" + FIRST)).isBetween(100L, first * 12 / 10);
+      assertThat(buffers(statement, "later" + LATER)).isBetween(10L, later * 12 / 10);
+    }
+  }
+
+  /** Past the executions after which the server keeps a generic plan. */
+  private static void prepare(Statement statement, String name, String sql, String arguments)
+      throws SQLException {
+    statement.execute("prepare " + name + " as " + sql);
+    for (int i = 0; i < 12; i++) {
+      statement.execute("execute " + name + arguments);
+    }
+  }
+
+  private static void insert(Statement statement, int from, int to) throws SQLException {
+    statement.execute(
+        "insert into fencepost.outbox (type, key, payload) select 't', 'k' || n,"
+            + " decode(repeat('00', 200), 'hex') from generate_series("
+            + from
+            + ", "
+            + to
+            + ") n");
+  }
+
+  private static long buffers(Statement statement, String execute) throws SQLException {
+    try (ResultSet row =
+        statement.executeQuery("explain (analyze, buffers, format json) execute " + execute)) {
+      assertThat(row.next()).isTrue();
+      JsonObject plan = new JsonArray(row.getString(1)).getJsonObject(0).getJsonObject("Plan");
+      return plan.getLong("Shared Hit Blocks") + plan.getLong("Shared Read Blocks");
+    }
+  }
+}
