@@ -6,7 +6,6 @@ import dev.fencepost.operations.DeadLetterDesk;
 import dev.fencepost.operations.Operations;
 import dev.fencepost.operations.OutboxDesk;
 import dev.fencepost.operations.Pacing;
-import dev.fencepost.operations.ReplayStore;
 import dev.fencepost.operations.ReviewDesk;
 import dev.fencepost.operations.StatusQuery;
 import dev.fencepost.pg.PgDatabase;
@@ -15,6 +14,7 @@ import dev.fencepost.pg.PgDeadLetterStore;
 import dev.fencepost.pg.PgHistoryStore;
 import dev.fencepost.pg.PgParkedRequests;
 import dev.fencepost.pg.PgParkedStore;
+import dev.fencepost.pg.PgReplayStore;
 import dev.fencepost.pg.PgReviewStore;
 import dev.fencepost.pg.PgStatusStore;
 import io.vertx.core.Vertx;
@@ -37,7 +37,7 @@ final class Operating {
             new OutboxDesk.Stores(
                 new PgParkedStore(database),
                 new PgParkedRequests(database),
-                Missing.port(ReplayStore.class)),
+                new PgReplayStore(database)),
             pacing));
   }
 }
