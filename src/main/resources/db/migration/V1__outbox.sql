@@ -240,8 +240,10 @@ select l.lane,
   l.position,
   greatest(0, case when s.is_called then s.last_value else 0 end - l.position) / y.lanes as backlog,
   case when l.lease_until > now() then l.oldest_unpublished_at
-    else (select o.created_at from ${schema}.outbox o
-          where o.lane = l.lane and o.seq > l.position order by o.seq limit 1)
+    else least(
+      (select o.created_at from ${schema}.outbox o
+        where o.lane = l.lane and o.seq > l.position order by o.seq limit 1),
+      (select p.created_at from ${schema}.parked_rows p where p.lane = l.lane order by p.seq limit 1))
   end as oldest_unpublished_at,
   case when l.lease_until > now() then l.lag_cause else 'no_owner' end as lag_cause,
   case when l.lease_until > now() then l.lag_detail end as lag_detail,

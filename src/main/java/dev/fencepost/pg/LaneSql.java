@@ -17,13 +17,51 @@ final class LaneSql {
       update ${schema}.relay_leases l
       set lease_until = now() + $2 * interval '1 millisecond', position = g.position,
         lag_cause = g.cause, lag_detail = g.detail, parked = g.parked, reported_at = now(),
-        oldest_unpublished_at = case when g.behind then (
-          select o.created_at from ${schema}.outbox o
-          where o.lane = g.lane and o.seq > g.position order by o.seq limit 1) end
+        oldest_unpublished_at = least(
+          case when g.behind then (
+            select o.created_at from ${schema}.outbox o
+            where o.lane = g.lane and o.seq > g.position order by o.seq limit 1) end,
+          case when g.parked > 0 then (
+            select p.created_at from ${schema}.parked_rows p
+            where p.lane = g.lane order by p.seq limit 1) end,
+          g.hidden_since)
       from unnest($3::smallint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::boolean[],
-        $9::bigint[]) as g(lane, fence, position, cause, detail, behind, parked)
+        $9::bigint[], $10::timestamptz[])
+        as g(lane, fence, position, cause, detail, behind, parked, hidden_since)
       where l.lane = g.lane and l.owner = $1 and l.fence = g.fence
-      returning l.lane, coalesce(extract(epoch from now() - l.oldest_unpublished_at) * 1000, 0)::bigint
+      returning l.lane,
+        coalesce(extract(epoch from now() - l.oldest_unpublished_at) * 1000, 0)::bigint, l.lag_cause
+      """;
+
+  /**
+   * Of these transactions the one that has been open longest, longer than a moment, and has written
+   * to the outbox: it holds a lock on it until it ends. Without the right to see other users'
+   * sessions its age is not known.
+   */
+  static final String HIDING =
+      """
+      with locks as materialized (
+        select virtualtransaction, pid, locktype, relation, mode, transactionid from pg_locks
+        where granted and locktype in ('relation', 'transactionid')),
+      open as (
+        select t.transactionid, t.pid, coalesce(a.xact_start, p.prepared) as since
+        from locks t
+          left join pg_stat_activity a on a.pid = t.pid
+          left join pg_prepared_xacts p on p.transaction = t.transactionid
+        where t.locktype = 'transactionid' and t.mode = 'ExclusiveLock'
+          and t.transactionid::text::bigint = any(array(select x & 4294967295 from unnest($1::bigint[]) x))
+          and exists (
+            select 1 from locks r
+            where r.virtualtransaction = t.virtualtransaction and r.locktype = 'relation'
+              and r.mode = 'RowExclusiveLock' and r.relation = '${schema}.outbox'::regclass))
+      select (select x from unnest($1::bigint[]) x where x & 4294967295 = transactionid::text::bigint),
+        coalesce('pid=' || pid, 'prepared transaction ' || transactionid) || ' transaction='
+          || transactionid || ' age='
+          || coalesce(extract(epoch from clock_timestamp() - since)::bigint || 's', 'unknown'),
+        since
+      from open
+      where since is null or since < clock_timestamp() - interval '1 second'
+      order by since limit 1
       """;
 
   /** Live instances, with no lane, and the lanes, with their valid owners. */

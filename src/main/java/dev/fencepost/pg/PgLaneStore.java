@@ -3,6 +3,7 @@ package dev.fencepost.pg;
 import dev.fencepost.decide.Snapshot;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.LagCause;
 import dev.fencepost.model.ParkedReason;
 import dev.fencepost.model.StorableText;
 import dev.fencepost.relay.Checkpoint;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Leases, checkpoints and parked rows in PostgreSQL. Renewals have a connection of their own. */
 public final class PgLaneStore implements LaneStore {
@@ -38,13 +40,39 @@ public final class PgLaneStore implements LaneStore {
   public Future<Standing> renew(String instance, Duration ttl, List<Report> reports) {
     return renewing.with(
         ttl.dividedBy(3),
-        c -> {
-          Future<RowSet<Row>> renewed =
-              run(c, LaneSql.RENEW, LaneTuples.reports(instance, ttl, reports));
-          Future<RowSet<Row>> all = run(c, LaneSql.STANDING, Tuple.tuple());
-          return Future.all(renewed, all)
-              .map(v -> StandingRows.read(instance, renewed.result(), all.result()));
-        });
+        c ->
+            hiding(c, reports)
+                .compose(
+                    hiding -> {
+                      Tuple arguments = LaneTuples.reports(instance, ttl, reports, hiding);
+                      Future<RowSet<Row>> renewed = run(c, LaneSql.RENEW, arguments);
+                      Future<RowSet<Row>> all = run(c, LaneSql.STANDING, Tuple.tuple());
+                      return Future.all(renewed, all)
+                          .map(v -> StandingRows.read(instance, renewed.result(), all.result()));
+                    }));
+  }
+
+  /** Looks for the transaction that a lane waits for, where one does. */
+  private Future<LaneTuples.@Nullable Hiding> hiding(SqlConnection c, List<Report> reports) {
+    Long[] awaited =
+        reports.stream()
+            .map(Report::lag)
+            .filter(lag -> lag.cause() == LagCause.NONE)
+            .flatMap(lag -> lag.awaited().stream())
+            .distinct()
+            .toArray(Long[]::new);
+    if (awaited.length == 0) {
+      return Future.succeededFuture();
+    }
+    return run(c, LaneSql.HIDING, Tuple.tuple().addArrayOfLong(awaited))
+        .map(
+            rows -> {
+              for (Row row : rows) {
+                return new LaneTuples.Hiding(
+                    row.getLong(0), row.getString(1), row.getOffsetDateTime(2));
+              }
+              return null;
+            });
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.fencepost.pg;
 
+import dev.fencepost.model.LagCause;
 import dev.fencepost.relay.LaneStore;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
@@ -25,8 +26,13 @@ final class StandingRows {
   }
 
   static LaneStore.Standing read(String self, RowSet<Row> renewed, RowSet<Row> all) {
-    Map<Integer, Duration> mine = new HashMap<>();
-    renewed.forEach(row -> mine.put((int) row.getShort(0), Duration.ofMillis(row.getLong(1))));
+    Map<Integer, LaneStore.Behind> mine = new HashMap<>();
+    renewed.forEach(
+        row ->
+            mine.put(
+                (int) row.getShort(0),
+                new LaneStore.Behind(
+                    Duration.ofMillis(row.getLong(1)), LagCause.ofWire(row.getString(2)))));
     StandingRows rows = new StandingRows(self);
     all.forEach(rows::add);
     rows.alive.forEach(instance -> rows.owned.putIfAbsent(instance, 0));

@@ -2,6 +2,8 @@ package dev.fencepost.relay;
 
 import dev.fencepost.decide.Snapshot;
 import dev.fencepost.decide.SnapshotWindow;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +60,17 @@ public record Cursor(
       }
     }
     return false;
+  }
+
+  /** The transactions of which {@link #awaits} speaks. */
+  List<Long> awaited() {
+    List<Long> open = new ArrayList<>();
+    for (long tx : last.xip()) {
+      if (floors.getOrDefault(tx, 0L) < floor) {
+        open.add(tx);
+      }
+    }
+    return open;
   }
 
   /** About where the lane stands in the sequence, for people. */

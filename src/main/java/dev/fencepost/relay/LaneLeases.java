@@ -76,10 +76,11 @@ final class LaneLeases {
   private void renewed(Set<Integer> before, LaneStore.Standing standing, long sent) {
     for (int lane : before) {
       LaneLoop loop = fleet.lanes().get(lane);
-      if (standing.renewed().containsKey(lane)) {
+      LaneStore.Behind behind = standing.renewed().get(lane);
+      if (behind != null) {
         trusted(lane, sent);
         if (loop != null) {
-          loop.renewed(standing.renewed().getOrDefault(lane, Duration.ZERO));
+          loop.renewed(behind);
         }
       } else if (loop != null) {
         fleet.lost(lane);

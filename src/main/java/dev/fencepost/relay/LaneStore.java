@@ -45,18 +45,25 @@ public interface LaneStore {
 
   /**
    * @param behind whether rows above the position wait to be published
+   * @param awaited open transactions that may have rows for the lane
    */
-  record Lag(LagCause cause, boolean behind, @Nullable String detail) {}
+  record Lag(LagCause cause, boolean behind, @Nullable String detail, List<Long> awaited) {}
 
   /**
-   * @param renewed lanes whose lease was prolonged, with the age of the oldest unpublished row
+   * @param oldest age of the oldest unpublished row, parked ones included, or of the transaction
+   *     that hides it
+   */
+  record Behind(Duration oldest, LagCause cause) {}
+
+  /**
+   * @param renewed lanes whose lease was prolonged, and how far each lags
    * @param owned lanes owned per live instance, this one included
    * @param free lanes without a valid lease
    * @param own lanes whose valid lease is this instance's
    * @param nextExpiry until the first lease of another instance expires, or null without one
    */
   record Standing(
-      Map<Integer, Duration> renewed,
+      Map<Integer, Behind> renewed,
       Map<String, Integer> owned,
       Set<Integer> free,
       Set<Integer> own,
