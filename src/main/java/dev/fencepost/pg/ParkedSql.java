@@ -73,25 +73,27 @@ final class ParkedSql {
 
   static final String REQUESTS =
       """
-      select id, seq, action, exchange, routing_key from ${schema}.parked_requests
+      select id, seq, action, exchange, routing_key, operator from ${schema}.parked_requests
       where lane = $1 and done_at is null order by id limit 200
       """;
 
   static final String RETRY =
       """
       update ${schema}.parked_rows set next_attempt_at = now()
-      where lane = $1 and seq = $2 and next_attempt_at is not null returning key
+      where lane = $1 and seq = $2 and next_attempt_at is not null
+      returning key, event_id, null::text, null::text
       """;
 
   static final String SKIP =
-      "delete from ${schema}.parked_rows where lane = $1 and seq = $2 returning key";
+      "delete from ${schema}.parked_rows where lane = $1 and seq = $2"
+          + " returning key, event_id, null::text, null::text";
 
   static final String REDIRECT =
       """
       update ${schema}.parked_rows
       set exchange = $3, routing_key = coalesce($4, routing_key),
         next_attempt_at = case when next_attempt_at is not null then now() end
-      where lane = $1 and seq = $2 returning key
+      where lane = $1 and seq = $2 returning key, event_id, exchange, routing_key
       """;
 
   static final String DONE =

@@ -2,6 +2,7 @@ package dev.fencepost.pg;
 
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.OutboxRow;
 import dev.fencepost.model.ParkedReason;
 import dev.fencepost.model.StorableText;
 import dev.fencepost.relay.OutboxStore;
@@ -58,14 +59,15 @@ public final class PgParkedRows implements ParkedRows {
             .filter(a -> a.refusal() == null)
             .map(a -> a.row().seq())
             .toArray(Long[]::new);
-    Set<String> keys = new HashSet<>();
-    answers.stream().map(a -> a.row().key()).filter(Objects::nonNull).forEach(keys::add);
+    Work work = new Work();
+    answers.stream().map(a -> a.row().key()).filter(Objects::nonNull).forEach(work.keys::add);
+    work.removed = published.length;
     return guarded(
         owner,
         c -> {
           run(c, ParkedSql.PUBLISHED, LaneTuples.with(lane, published));
           run(c, ParkedSql.REFUSED, refused(lane, answers));
-          return finish(c, lane, keys, published.length);
+          return finish(c, lane, work);
         });
   }
 
@@ -98,7 +100,7 @@ public final class PgParkedRows implements ParkedRows {
         owner,
         c -> {
           run(c, ParkedSql.POSTPONE, Tuple.of(lane, exchange, by.toMillis()));
-          return finish(c, lane, Set.of(), 0);
+          return finish(c, lane, new Work());
         });
   }
 
@@ -109,34 +111,41 @@ public final class PgParkedRows implements ParkedRows {
         owner,
         c ->
             run(c, ParkedSql.REQUESTS, Tuple.of(lane))
-                .compose(requests -> carryOut(c, lane, requests.iterator(), new Carried())));
+                .compose(requests -> carryOut(c, lane, requests.iterator(), new Work())));
   }
 
-  private static final class Carried {
+  private static final class Work {
     private final Set<String> keys = new HashSet<>();
-    private int skipped;
+    private final List<Carried> carried = new ArrayList<>();
+    private int removed;
+
+    void add(Row request, Row row) {
+      String action = request.getString(2);
+      String key = row.getString(0);
+      if (key != null) {
+        keys.add(key);
+      }
+      removed += action.equals("skip") ? 1 : 0;
+      String exchange = row.getString(2);
+      OutboxRow.Route to =
+          exchange == null ? null : new OutboxRow.Route(exchange, row.getString(3));
+      carried.add(new Carried(action, row.getString(1), key, to, request.getString(5)));
+    }
   }
 
-  private Future<State> carryOut(
-      SqlConnection c, short lane, Iterator<Row> requests, Carried carried) {
+  private Future<State> carryOut(SqlConnection c, short lane, Iterator<Row> requests, Work work) {
     if (!requests.hasNext()) {
-      return finish(c, lane, carried.keys, carried.skipped);
+      return finish(c, lane, work);
     }
     Row request = requests.next();
-    String action = request.getString(2);
     return act(c, lane, request)
         .compose(
             changed -> {
-              for (Row row : changed) {
-                if (row.getString(0) != null) {
-                  carried.keys.add(row.getString(0));
-                }
-                carried.skipped += action.equals("skip") ? 1 : 0;
-              }
+              changed.forEach(row -> work.add(request, row));
               String outcome = changed.size() > 0 ? "done" : "not first of its key, or not parked";
               return run(c, ParkedSql.DONE, Tuple.of(request.getLong(0), outcome));
             })
-        .compose(done -> carryOut(c, lane, requests, carried));
+        .compose(done -> carryOut(c, lane, requests, work));
   }
 
   private Future<RowSet<Row>> act(SqlConnection c, short lane, Row request) {
@@ -153,8 +162,8 @@ public final class PgParkedRows implements ParkedRows {
   }
 
   /** Makes the new first rows of these keys due and says how the lane stands. */
-  private Future<State> finish(SqlConnection c, short lane, Set<String> keys, int removed) {
-    Tuple arguments = LaneTuples.with(lane, keys.toArray(String[]::new));
+  private Future<State> finish(SqlConnection c, short lane, Work work) {
+    Tuple arguments = LaneTuples.with(lane, work.keys.toArray(String[]::new));
     run(c, ParkedSql.PROMOTE, arguments);
     return run(c, ParkedSql.STATE, arguments)
         .map(
@@ -163,7 +172,8 @@ public final class PgParkedRows implements ParkedRows {
               Long next = row.getLong(1);
               return new State(
                   Set.of(row.getArrayOfStrings(0)),
-                  removed,
+                  work.removed,
+                  work.carried,
                   next == null ? null : Duration.ofMillis(Math.max(0, next)));
             });
   }

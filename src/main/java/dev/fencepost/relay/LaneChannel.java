@@ -43,6 +43,9 @@ final class LaneChannel {
     /** Open, or no longer blocked. */
     void usable();
 
+    /** Not to be used for a while: see {@link LaneChannel#cause}. */
+    void halted();
+
     /**
      * @param refusal as in {@link Publisher.Listener#closed}
      */
@@ -114,9 +117,10 @@ final class LaneChannel {
             ? known
             : new FencepostException(FailureKind.INTERNAL, String.valueOf(cause), cause);
     Duration pause = RefusalPolicy.backoff(++faults, FIRST_PAUSE, LONGEST_PAUSE);
-    LOG.warn("{}: {}; again in {} ms", name, fault.getMessage(), pause.toMillis());
+    LOG.debug("{}: {}; again in {} ms", name, fault.getMessage(), pause.toMillis());
     if (!stopped) {
       vertx.setTimer(Math.max(1, pause.toMillis()), id -> start());
+      owner.halted();
     }
   }
 
@@ -138,7 +142,9 @@ final class LaneChannel {
     @Override
     public void blocked(boolean now, String reason) {
       blocked = now ? reason : null;
-      if (!now && usable() && !stopped) {
+      if (now && !stopped) {
+        owner.halted();
+      } else if (usable() && !stopped) {
         owner.usable();
       }
     }

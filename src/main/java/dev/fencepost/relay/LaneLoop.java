@@ -33,6 +33,7 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
   private final LaneBatches batches;
   private final LaneCheckpoints checkpoints;
   private final Refusals refusals;
+  private final LanePause pause;
   private final Set<Long> parkedAhead;
 
   private boolean reading;
@@ -45,6 +46,7 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
    *
    * @param trust until when its lease may be trusted
    * @param total of all lanes
+   * @param log of all lanes
    * @param wake asks for a batch or a checkpoint
    * @param lost what is held is void: to be stopped and, if still owned, taken again
    */
@@ -52,6 +54,7 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
       LaneStore.Taken taken,
       Publisher.TrustDeadline trust,
       ParkedTotal total,
+      ParkedLog log,
       Runnable wake,
       Runnable lost) {
     int number() {
@@ -75,6 +78,7 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
     this.rows = new InFlight(settings.ordered());
     this.batches = new LaneBatches(lane.taken().newest().cursor());
     this.checkpoints = new LaneCheckpoints(lane.taken(), rows, batches, settings.checkpointRows());
+    this.pause = new LanePause(lane.number());
     this.parkedAhead = new HashSet<>(lane.taken().parked());
     this.channel =
         new LaneChannel(vertx, ports.publisher(), "lane-" + lane.number(), lane.trust(), this);
@@ -292,12 +296,18 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
     if (checkpoints.pressing() || wantsBatch()) {
       lane.wake().run();
     }
+    observe();
     tick();
   }
 
   @Override
   public void usable() {
     advance();
+  }
+
+  @Override
+  public void halted() {
+    observe();
   }
 
   @Override
@@ -382,10 +392,15 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
   // Reports
 
   /** Its lease was prolonged: publishing that stopped for want of trust goes on. */
-  void renewed(Duration oldest) {
-    ports.events().lag(lane.number(), oldest, lagCause());
+  void renewed(LaneStore.Behind behind) {
+    ports.events().lag(lane.number(), behind.oldest(), behind.cause());
     refusals.renewed();
+    observe();
     tick();
+  }
+
+  private void observe() {
+    pause.observe(lagCause(), channel.detail());
   }
 
   private LagCause lagCause() {
@@ -397,7 +412,7 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
         lane.number(),
         fence(),
         batches.settled().reached(),
-        new LaneStore.Lag(lagCause(), behind, channel.detail()),
+        new LaneStore.Lag(lagCause(), behind, channel.detail(), batches.tip().awaited()),
         refusals.rows());
   }
 }

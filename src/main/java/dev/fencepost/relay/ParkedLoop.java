@@ -8,6 +8,7 @@ import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,6 +38,7 @@ final class ParkedLoop {
       Parker parker,
       Destinations destinations,
       ParkedTotal total,
+      ParkedLog log,
       RelayEvents events) {}
 
   ParkedLoop(Vertx vertx, RelaySettings settings, ParkedRows store, LaneLoop.Lane lane, Desk desk) {
@@ -84,6 +86,7 @@ final class ParkedLoop {
   }
 
   private Duration absorb(ParkedRows.State state) {
+    state.carried().forEach(carried -> desk.log().carriedOut(owner.lane(), carried));
     desk.parker().free(state.free());
     rows -= state.removed();
     desk.total().add(-state.removed());
@@ -106,8 +109,19 @@ final class ParkedLoop {
     }
     return Future.join(chains)
         .compose(v -> store.settle(owner, answers))
+        .onSuccess(v -> tell(due, answers))
         .map(this::absorb)
         .compose(next -> postpone(probed, next));
+  }
+
+  private void tell(List<Due> due, List<Answer> answers) {
+    Map<Long, Integer> attempts = new HashMap<>();
+    due.forEach(each -> attempts.put(each.row().seq(), each.attempts()));
+    for (Answer answer : answers) {
+      if (answer.refusal() == null) {
+        desk.log().published(answer.row(), attempts.getOrDefault(answer.row().seq(), 0));
+      }
+    }
   }
 
   private static Collection<List<Due>> chains(List<Due> due) {

@@ -45,7 +45,19 @@ public interface ParkedRows {
   /**
    * @param free keys asked about that have no parked rows any more
    * @param removed rows that are not parked any more
+   * @param carried what was done of what operators had asked for
    * @param next until the next one is due, or null when none will be
    */
-  record State(Set<String> free, int removed, @Nullable Duration next) {}
+  record State(Set<String> free, int removed, List<Carried> carried, @Nullable Duration next) {}
+
+  /**
+   * @param action as the operator called it
+   * @param to where a redirected row goes, or null
+   */
+  record Carried(
+      String action,
+      String eventId,
+      @Nullable String key,
+      OutboxRow.@Nullable Route to,
+      String operator) {}
 }

@@ -119,6 +119,10 @@ final class Quarantine implements LaneChannel.Owner {
     pump();
   }
 
+  /** What stops it stops the lane's own channel too, which tells of it. */
+  @Override
+  public void halted() {}
+
   @Override
   public void gone(FencepostException cause, @Nullable ParkedReason refusal) {
     List<Trial> back = new ArrayList<>(out.values());

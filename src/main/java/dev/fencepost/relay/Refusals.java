@@ -14,6 +14,7 @@ final class Refusals {
   private final Parker parker;
   private final ParkedLoop loop;
   private final ParkedTotal total;
+  private final ParkedLog log;
 
   Refusals(
       Vertx vertx,
@@ -24,13 +25,14 @@ final class Refusals {
       Suspects.Court court) {
     this.settings = settings;
     this.total = lane.total();
+    this.log = lane.log();
     Destinations destinations = new Destinations(settings.relay().limits());
     lane.taken().refused().forEach(destinations::refuse);
     quarantine = new Quarantine(vertx, ports.publisher(), lane);
     suspects = new Suspects(rows, quarantine, court);
     parker = new Parker(rows, destinations, lane.taken().blocked());
     ParkedLoop.Desk desk =
-        new ParkedLoop.Desk(quarantine, parker, destinations, total, ports.events());
+        new ParkedLoop.Desk(quarantine, parker, destinations, total, log, ports.events());
     loop = new ParkedLoop(vertx, settings, ports.parked(), lane, desk);
   }
 
@@ -68,6 +70,11 @@ final class Refusals {
     parker.parked(parking);
     total.add(parking.rows().size());
     loop.parked(parking.rows().size());
+    for (LaneStore.Parking each : parking.rows()) {
+      if (each.reason() != ParkedReason.BEHIND_KEY) {
+        log.parked(each.row(), each.reason(), each.detail());
+      }
+    }
   }
 
   void renewed() {

@@ -33,6 +33,7 @@ public final class RelayLoop implements LaneLeases.Fleet {
   private final Repeating renewals;
   private final Upkeep upkeep;
   private final ParkedTotal total;
+  private final ParkedLog log = new ParkedLog(LOG::warn, LOG::info, System::nanoTime);
   private boolean stopping;
   private boolean asleep;
 
@@ -114,6 +115,7 @@ public final class RelayLoop implements LaneLeases.Fleet {
 
   @Override
   public void parked(long rows) {
+    log.flush();
     total.set(rows);
     ports.events().parked(rows);
   }
@@ -139,7 +141,7 @@ public final class RelayLoop implements LaneLeases.Fleet {
     LaneLoop[] self = new LaneLoop[1];
     LaneLoop.Lane lane =
         new LaneLoop.Lane(
-            taken, trust, total, turns::soon, () -> drop(self[0], "is to be read again"));
+            taken, trust, total, log, turns::soon, () -> drop(self[0], "is to be read again"));
     LaneLoop loop = new LaneLoop(vertx, settings, ports, lane);
     self[0] = loop;
     LaneLoop before = lanes.put(number, loop);
