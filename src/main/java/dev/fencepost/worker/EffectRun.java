@@ -31,41 +31,14 @@ final class EffectRun {
   private final boolean single;
   private final long begunNanos;
   private final ArrayDeque<Job> waiting = new ArrayDeque<>();
-  private final List<Member> members = new ArrayList<>();
-  private final Map<Job, Member> done = new HashMap<>();
+  private final Map<Job, EffectPart.Member> done = new HashMap<>();
   private final List<Job> culprits = new ArrayList<>(1);
   private final List<Job> cut = new ArrayList<>(0);
   private ActivityStore.@Nullable EffectGroup group;
   private List<Claim.Answer> answers = List.of();
-  private int awaited;
+  private EffectPart part = new EffectPart(List.of());
   private boolean saved;
   private boolean over;
-
-  /** One handler in the transaction. */
-  private static final class Member {
-    final Job job;
-    final Run run;
-    @Nullable Receipt receipt;
-    @Nullable Throwable error;
-
-    Member(Job job, Run run) {
-      this.job = job;
-      this.run = run;
-    }
-
-    boolean back() {
-      return receipt != null || error != null;
-    }
-
-    /** What it recorded early stands, as for the other kinds. */
-    Receipt outcome() {
-      Receipt recorded = run.recorded();
-      if (recorded != null) {
-        return recorded;
-      }
-      return receipt == null ? Receipt.succeeded() : receipt;
-    }
-  }
 
   EffectRun(EffectLane lane, List<Job> jobs, boolean single) {
     this.lane = lane;
@@ -155,19 +128,19 @@ final class EffectRun {
       saved = true;
       transaction().savepoint(); // pipelined; where it fails, so does what follows
     }
-    members.clear();
+    List<EffectPart.Member> members = new ArrayList<>(size);
     while (members.size() < size && !waiting.isEmpty()) {
       Job job = waiting.remove();
-      members.add(new Member(job, lane.runner().begin(job, single)));
+      members.add(new EffectPart.Member(job, lane.runner().begin(job, single)));
     }
-    awaited = members.size();
+    part = new EffectPart(members);
     EffectHandler handler = ((BoundHandler.Effect) lane.lane().handler()).handler();
-    for (Member member : List.copyOf(members)) {
+    for (EffectPart.Member member : members) {
       invoke(handler, member);
     }
   }
 
-  private void invoke(EffectHandler handler, Member member) {
+  private void invoke(EffectHandler handler, EffectPart.Member member) {
     Future<Receipt> result =
         lane.runner()
             .watched(member.job, () -> handler.run(member.run, transaction().connection()));
@@ -175,28 +148,25 @@ final class EffectRun {
         answer -> lane.runner().onContext(() -> returned(member, answer.result(), answer.cause())));
   }
 
-  private void returned(Member member, @Nullable Receipt receipt, @Nullable Throwable error) {
+  private void returned(
+      EffectPart.Member member, @Nullable Receipt receipt, @Nullable Throwable error) {
     if (!member.run.returned()) {
       lane.runner().late(member.run, receipt, error);
       return;
     }
     lane.runner().count(member.run);
-    member.receipt = receipt;
-    member.error = receipt == null && error == null ? new Outcomes.NullReceipt() : error;
-    awaited--;
-    if (awaited == 0 && !over) {
+    if (part.returned(member, receipt, error) && !over) {
       partEnded();
     }
   }
 
   private void partEnded() {
-    if (members.stream().allMatch(m -> m.error == null)) {
-      members.forEach(member -> done.put(member.job, member));
+    if (part.succeeded()) {
+      part.members().forEach(member -> done.put(member.job, member));
       next();
       return;
     }
-    boolean lost =
-        members.stream().anyMatch(m -> m.error != null && Failures.connectionLost(m.error));
+    boolean lost = part.connectionLost();
     if (saved && !lost) {
       lane.careful();
       undoPart();
@@ -208,7 +178,8 @@ final class EffectRun {
 
   /** Those who failed by themselves leave the group; the others of their part go again. */
   private void undoPart() {
-    List<Job> failed = failed();
+    List<Job> failed = part.failed();
+    List<EffectPart.Member> members = part.members();
     for (int i = members.size() - 1; i >= 0; i--) {
       if (!failed.contains(members.get(i).job)) {
         waiting.addFirst(members.get(i).job);
@@ -230,17 +201,6 @@ final class EffectRun {
             });
   }
 
-  /** All of the part where nobody owns up to it: somebody hid a failed statement. */
-  private List<Job> failed() {
-    List<Job> failed = new ArrayList<>(1);
-    for (Member member : members) {
-      if (member.error != null && !Failures.inFailedTransaction(member.error)) {
-        failed.add(member.job);
-      }
-    }
-    return failed.isEmpty() ? members.stream().map(member -> member.job).toList() : failed;
-  }
-
   private void commit() {
     over = true;
     List<ActivityId> ids = cut.stream().map(job -> job.id).toList();
@@ -259,7 +219,7 @@ final class EffectRun {
   private List<Receipt> receipts() {
     List<Receipt> receipts = new ArrayList<>(done.size());
     for (Job job : jobs) {
-      Member member = done.get(job);
+      EffectPart.Member member = done.get(job);
       if (member != null) {
         receipts.add(member.outcome());
       }
@@ -272,7 +232,7 @@ final class EffectRun {
     lane.committed();
     for (int i = 0; i < jobs.size(); i++) {
       Job job = jobs.get(i);
-      Member member = done.get(job);
+      EffectPart.Member member = done.get(job);
       if (member != null) {
         if (!single) {
           lane.runner().countStart(job); // what was rolled back never started
@@ -301,12 +261,13 @@ final class EffectRun {
     if (lost) {
       lane.later(this); // an outage costs no attempt
     } else if (single) {
-      Member only = members.get(0);
-      Throwable error = only.error == null ? new Outcomes.NullReceipt() : only.error;
+      EffectPart.Member only = part.members().get(0);
+      Throwable failure = only.error();
+      Throwable error = failure == null ? new Outcomes.NullReceipt() : failure;
       settleFailed(only.job, error);
     } else {
       lane.careful();
-      culprits.addAll(failed());
+      culprits.addAll(part.failed());
       lane.failed(culprits, others());
     }
   }
@@ -326,35 +287,26 @@ final class EffectRun {
 
   /** Looks at the limits; the hard one cancels the statement and rolls everything back. */
   void checkLimits(long now) {
-    if (over || members.isEmpty()) {
+    if (over || part.members().isEmpty()) {
       return;
     }
-    long age = now - members.get(0).run.startedNanos();
+    long age = now - part.members().get(0).run.startedNanos();
     if (age > lane.lane().hardLimit().toNanos()) {
       hardLimit();
     } else if (age > lane.lane().softLimit().toNanos()) {
-      for (Member member : members) {
-        if (!member.back()) {
-          lane.runner().softLimit(member.run);
-        }
-      }
+      part.out().forEach(member -> lane.runner().softLimit(member.run));
     }
   }
 
   /** The first that has not come back held the others up; it is the one that is charged. */
   private void hardLimit() {
     over = true;
-    Member culprit = null;
-    for (Member member : members) {
-      if (!member.back()) {
-        culprit = culprit == null ? member : culprit;
-        lane.runner().giveUp(member.run);
-      }
-    }
-    if (culprit == null) {
+    List<EffectPart.Member> out = part.out();
+    out.forEach(member -> lane.runner().giveUp(member.run));
+    if (out.isEmpty()) {
       return;
     }
-    Member slow = culprit;
+    EffectPart.Member slow = out.get(0);
     WorkerLog.hardLimit(slow.job, slow.run.ticket(), "transient");
     transaction().abandon().onComplete(done -> abandoned(slow.job));
   }
@@ -365,11 +317,7 @@ final class EffectRun {
       return;
     }
     over = true;
-    for (Member member : members) {
-      if (!member.back()) {
-        lane.runner().giveUp(member.run);
-      }
-    }
+    part.out().forEach(member -> lane.runner().giveUp(member.run));
     transaction()
         .abandon()
         .onComplete(
