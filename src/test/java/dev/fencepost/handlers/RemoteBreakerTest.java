@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fencepost.model.NotStarted;
 import dev.fencepost.model.RunFailure;
 import dev.fencepost.testing.Await;
+import dev.fencepost.testing.Ports;
 import dev.fencepost.worker.BoundHandler;
 import io.vertx.core.Future;
 import io.vertx.core.http.HttpServerOptions;
@@ -20,9 +21,7 @@ class RemoteBreakerTest {
 
   @BeforeEach
   void takeAPort() {
-    try (Remote remote = Remote.start(HttpFixture.VERTX)) {
-      port = remote.port();
-    }
+    port = Ports.free();
     handler =
         fixture.async(fixture.config("http://127.0.0.1:" + port + "/", Duration.ofSeconds(5)));
   }

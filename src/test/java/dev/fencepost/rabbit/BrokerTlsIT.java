@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.testing.Await;
+import dev.fencepost.testing.Ports;
 import dev.fencepost.testing.RabbitServer;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -26,7 +24,7 @@ class BrokerTlsIT {
   @BeforeAll
   static void start() throws Exception {
     certificates = Certificates.in(folder);
-    port = freePort();
+    port = Ports.free();
     server =
         RabbitServer.start(
             Map.of(
@@ -113,11 +111,5 @@ class BrokerTlsIT {
 
   private static String uri(String host, String parameters) {
     return "amqps://guest:guest@" + host + ":" + port + "/?heartbeat=10" + parameters;
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
   }
 }
