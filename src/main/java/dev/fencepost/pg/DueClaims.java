@@ -4,6 +4,7 @@ import dev.fencepost.worker.ActivityStore.Slots;
 import dev.fencepost.worker.Claim;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.Tuple;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -31,6 +32,11 @@ final class DueClaims {
     return wanted.isEmpty()
         ? Future.succeededFuture(List.of())
         : claim(owner, consumer, wanted, false, total);
+  }
+
+  Future<Boolean> any(String consumer, String type) {
+    return work.execute(work.sql(UpkeepSql.HAS_DUE), Tuple.of(consumer, type))
+        .map(rows -> rows.iterator().next().getBoolean("due"));
   }
 
   Future<Claim.@Nullable Due> suspect(

@@ -25,6 +25,7 @@ public final class PgActivityStore implements ActivityStore {
   private final Recoveries recoveries;
   private final EffectStore effects;
   private final Upkeep upkeep;
+  private final UncopiedDeadLetters copies;
 
   /**
    * @param database for everything but effects
@@ -43,6 +44,7 @@ public final class PgActivityStore implements ActivityStore {
         new EffectStore(
             effectDatabase, new EffectStore.Beside(claims, settlements, batches, releases));
     upkeep = new Upkeep(work, releases);
+    copies = new UncopiedDeadLetters(work);
   }
 
   @Override
@@ -147,6 +149,22 @@ public final class PgActivityStore implements ActivityStore {
   public Future<Void> poison(
       ActivityId identity, @Nullable String type, Delivery.Envelope envelope, ErrorInfo error) {
     return upkeep.poison(identity, type, envelope, error);
+  }
+
+  @Override
+  public Future<List<Uncopied>> uncopied(
+      String consumer, Duration lease, Duration giveUpAfter, int page) {
+    return copies.take(consumer, lease, giveUpAfter, page);
+  }
+
+  @Override
+  public Future<Void> copied(List<Long> ids) {
+    return copies.done(ids);
+  }
+
+  @Override
+  public Future<Boolean> hasDue(String consumer, String type) {
+    return dueClaims.any(consumer, type);
   }
 
   @Override

@@ -53,6 +53,30 @@ final class UpkeepSql {
       select consumer, event_id, ordering_key from dead
       """;
 
+  /** Dead letters to copy, out of anybody else's reach for $2 ms. */
+  static final String UNCOPIED =
+      """
+      with next as materialized (
+        select id from ${schema}.dead_letter
+        where consumer = $1 and copy_due <= now() and body is not null
+          and dead_at > now() - $3::bigint * interval '1 millisecond'
+        order by dead_at limit $4 for update skip locked)
+      update ${schema}.dead_letter d set copy_due = now() + $2::bigint * interval '1 millisecond'
+      from next n where d.id = n.id
+      returning d.id, d.consumer, d.event_id, d.reason, d.exchange, d.routing_key, d.headers,
+        d.properties, d.body
+      """;
+
+  static final String COPIED =
+      "update ${schema}.dead_letter set copy_due = null where id = any($1)";
+
+  static final String HAS_DUE =
+      """
+      select exists (select 1 from ${schema}.activity d
+        where d.consumer = $1 and d.type = $2 and d.next_attempt_at is not null
+          and d.next_attempt_at <= now() and not d.suspect) as due
+      """;
+
   static final String AUDIT =
       """
       insert into ${schema}.audit (actor, action, consumer, event_id, generation, fence, evidence,

@@ -2,6 +2,7 @@ package dev.fencepost.worker;
 
 import dev.fencepost.api.Receipt;
 import dev.fencepost.model.ActivityId;
+import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.ErrorInfo;
 import dev.fencepost.model.RecoveryDecision;
@@ -203,6 +204,21 @@ public interface ActivityStore {
   Future<Void> poison(
       ActivityId identity, @Nullable String type, Delivery.Envelope envelope, ErrorInfo error);
 
+  /** A dead letter of which the queue's exchange has had no copy yet. */
+  record Uncopied(
+      long id, ActivityId event, DeadLetterReason reason, Delivery.Envelope envelope) {}
+
+  /**
+   * Dead letters that have not been copied, whoever wrote them, oldest first. Nobody else is given
+   * them for {@code lease}; they come again unless {@link #copied} is told of them. Those without a
+   * body wait for it, those older than {@code giveUpAfter} are left.
+   */
+  Future<List<Uncopied>> uncopied(
+      String consumer, Duration lease, Duration giveUpAfter, int page);
+
+  /** Their copies are with the broker. */
+  Future<Void> copied(List<Long> ids);
+
   /** Stores a message whose type nobody here knows; it is claimable once its type is. */
   Future<Void> storeUnresolved(
       ActivityId id, String type, @Nullable String key, Delivery.Envelope envelope);
@@ -215,6 +231,9 @@ public interface ActivityStore {
 
   /** A run is silent beyond its progress timeout: an audit line, once per silence. */
   Future<Void> recordStall(Claim.Ticket ticket, Duration silence);
+
+  /** Whether a retry of the type is due now; suspects and what waits for its message are not. */
+  Future<Boolean> hasDue(String consumer, String type);
 
   /**
    * Fleet-wide starts of the current window of a type with a retry budget, after adding ours;

@@ -3,6 +3,7 @@ package dev.fencepost.worker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,6 +20,7 @@ final class Admission {
   private boolean lagging;
   private boolean exclusive;
   private boolean stopped;
+  private volatile @Nullable String databaseAway;
 
   /** Called whenever it opens again. */
   void onOpen(Runnable dispatch) {
@@ -35,6 +37,16 @@ final class Admission {
 
   void stop() {
     stopped = true;
+  }
+
+  /** Whether the database answers; from any thread. */
+  @Nullable String databaseAway() {
+    return databaseAway;
+  }
+
+  /** It answered, or failed with this. */
+  void database(@Nullable Throwable failure) {
+    databaseAway = failure != null && Failures.outage(failure) ? failure.getMessage() : null;
   }
 
   /** A suspect is to run alone. */

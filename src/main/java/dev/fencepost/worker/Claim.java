@@ -34,10 +34,18 @@ public final class Claim {
   public record Started(Ticket ticket) implements Answer {}
 
   /** In a terminal state: acknowledge. */
-  public record Duplicate(ActivityState state) implements Answer {}
+  public record Duplicate(ActivityState state, int retries) implements Answer {
+    public Duplicate(ActivityState state) {
+      this(state, 0);
+    }
+  }
 
   /** Stored and waiting (retry_scheduled, blocked, manual_review, unresolved): acknowledge. */
-  public record Waiting(ActivityState state) implements Answer {}
+  public record Waiting(ActivityState state, int retries) implements Answer {
+    public Waiting(ActivityState state) {
+      this(state, 0);
+    }
+  }
 
   /** Running under somebody's lease (or an earlier one of ours) for so long still. */
   public record Held(Duration remaining, Evidence evidence) implements Answer {}

@@ -49,7 +49,8 @@ final class Claims {
               public void refused(Job job, Throwable cause) {
                 answered.refused(job, ErrorInfo.of(cause));
               }
-            });
+            },
+            env.admission()::database);
   }
 
   void add(Job job) {
@@ -80,9 +81,12 @@ final class Claims {
     } else if (answer instanceof Claim.Expired expired) {
       WorkerLog.delivery(job, expired.evidence().counts().retries());
       answered.expired(job, expired.evidence());
-    } else {
-      WorkerLog.delivery(job, 0);
-      answered.stored(job, answer instanceof Claim.Duplicate);
+    } else if (answer instanceof Claim.Duplicate duplicate) {
+      WorkerLog.delivery(job, duplicate.retries());
+      answered.stored(job, true);
+    } else if (answer instanceof Claim.Waiting waiting) {
+      WorkerLog.delivery(job, waiting.retries());
+      answered.stored(job, false);
     }
   }
 

@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,18 +40,29 @@ final class Grouper<T, R> {
   private final Timers timers;
   private final Statement<T, R> statement;
   private final Answers<T, R> answers;
+  private final Consumer<@Nullable Throwable> asked;
   private final ArrayDeque<T> waiting = new ArrayDeque<>();
   private final ArrayDeque<List<T>> parts = new ArrayDeque<>();
   private final Backoff backoff = new Backoff();
   private boolean busy;
   private int unsettled;
 
-  Grouper(String name, int cap, Timers timers, Statement<T, R> statement, Answers<T, R> answers) {
+  /**
+   * @param asked is told of each answer of the database: null, or how it failed
+   */
+  Grouper(
+      String name,
+      int cap,
+      Timers timers,
+      Statement<T, R> statement,
+      Answers<T, R> answers,
+      Consumer<@Nullable Throwable> asked) {
     this.name = name;
     this.cap = cap;
     this.timers = timers;
     this.statement = statement;
     this.answers = answers;
+    this.asked = asked;
   }
 
   void add(T item) {
@@ -80,6 +93,7 @@ final class Grouper<T, R> {
     guarded(group)
         .onComplete(
             answer -> {
+              asked.accept(answer.cause());
               if (answer.succeeded()) {
                 succeeded(group, answer.result(), sent);
               } else {

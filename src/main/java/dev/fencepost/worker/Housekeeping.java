@@ -21,6 +21,7 @@ final class Housekeeping {
     List<String> known = loop.lanes().stream().map(TypeLane::type).toList();
     return env.store()
         .resolveTypes(loop.name(), known, settings.unknownTypeAfter(), PAGE)
+        .onComplete(asked -> env.admission().database(asked.cause()))
         .compose(resolved -> env.store().openReviews(loop.name()))
         .compose(
             open -> {

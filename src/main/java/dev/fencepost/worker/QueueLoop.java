@@ -30,6 +30,7 @@ final class QueueLoop implements Deliveries.Listener {
   private final MessageDecoder decoder;
   private final Stray stray;
   private QueueConfig config;
+  private Runnable onDeadLetter = () -> {};
   private Deliveries.@Nullable Subscription subscription;
   private volatile long epoch = -1;
   private volatile String notConsuming = "the consumer has not been registered yet";
@@ -54,7 +55,7 @@ final class QueueLoop implements Deliveries.Listener {
             steps::claim);
     this.order = new KeyOrder(gates::offer);
     this.decoder = new MessageDecoder(config.name(), config.defaultType());
-    this.stray = new Stray(env, config);
+    this.stray = new Stray(env, config, this::deadLettered);
   }
 
   String name() {
@@ -63,6 +64,15 @@ final class QueueLoop implements Deliveries.Listener {
 
   QueueConfig config() {
     return config;
+  }
+
+  /** Is called when a dead letter has been written here. */
+  void onDeadLetter(Runnable told) {
+    onDeadLetter = told;
+  }
+
+  void deadLettered() {
+    onDeadLetter.run();
   }
 
   Gates gates() {

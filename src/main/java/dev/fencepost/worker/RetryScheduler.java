@@ -8,6 +8,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Starts what is due in the database: retries, work that was interrupted, decisions of operators.
@@ -15,6 +17,7 @@ import java.util.TreeSet;
  * that come free, more while there is more to do.
  */
 final class RetryScheduler {
+  private static final Logger LOG = LoggerFactory.getLogger(RetryScheduler.class);
   private static final Duration LONGEST = Duration.ofSeconds(1);
   private static final long GRAIN_NANOS = Duration.ofMillis(50).toNanos();
   private static final int MOST_WAKES = 10_000;
@@ -104,7 +107,7 @@ final class RetryScheduler {
         free.put(share.lane.type(), new ActivityStore.Slots(share.lane.work(), share.allowed));
         byType.put(share.lane.type(), share);
       } else if (share.slots > 0) {
-        env.events().budgetDenied(loop.name(), share.lane.type());
+        denied(share.lane);
       }
     }
     if (free.isEmpty()) {
@@ -142,6 +145,19 @@ final class RetryScheduler {
     return job;
   }
 
+  /** The budget left some slots empty: a denial only where something was due for them. */
+  private void denied(TypeLane lane) {
+    env.store()
+        .hasDue(loop.name(), lane.type())
+        .onSuccess(
+            due -> {
+              if (due) {
+                env.events().budgetDenied(loop.name(), lane.type());
+              }
+            })
+        .onFailure(e -> LOG.debug("not known what the budget denied: {}", e.toString()));
+  }
+
   private void giveBack(Share share) {
     TypeLane lane = share.lane;
     boolean full = share.used > 0 && share.used == share.allowed;
@@ -149,7 +165,7 @@ final class RetryScheduler {
     lane.retryShare =
         full ? Math.min(Math.max(1, lane.config().concurrency() / 2), lane.retryShare * 2) : 1;
     if (full && share.allowed < share.slots) {
-      env.events().budgetDenied(loop.name(), lane.type());
+      denied(lane);
     }
     budgets.giveBack(lane, share.allowed - share.used);
     loop.gates().giveBack(lane, share.slots - share.used);

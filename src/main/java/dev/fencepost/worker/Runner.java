@@ -203,6 +203,7 @@ final class Runner {
   }
 
   private void tellLeaks(TypeLane lane) {
+    lane.allLeaked = lane.leaked >= lane.config().concurrency();
     env.events().leakedSlots(lane.queueName(), lane.type(), lane.leaked);
   }
 

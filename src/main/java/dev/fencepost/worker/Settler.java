@@ -25,7 +25,6 @@ final class Settler {
   private record Pending(Job job, Settlement settlement) {}
 
   private final WorkerEnv env;
-  private final DeadLetterCopies copies;
   private final Grouper<Pending, Boolean> group;
   private Retries retries = (loop, delay) -> {};
 
@@ -34,9 +33,8 @@ final class Settler {
     void scheduled(QueueLoop loop, Duration delay);
   }
 
-  Settler(WorkerEnv env, DeadLetterCopies copies) {
+  Settler(WorkerEnv env) {
     this.env = env;
-    this.copies = copies;
     this.group =
         new Grouper<>(
             "settle",
@@ -53,7 +51,8 @@ final class Settler {
               public void refused(Pending item, Throwable cause) {
                 settleOtherwise(item, cause);
               }
-            });
+            },
+            env.admission()::database);
   }
 
   void onRetry(Retries told) {
@@ -157,7 +156,7 @@ final class Settler {
     WorkerLog.deadLetter(job.id, job.lane.type(), reason.wire(), job.ticket().attempt(), error);
     env.events().deadLettered(job.lane.queueName(), reason);
     outcome(job, WorkerEvents.Outcome.DEAD_LETTERED);
-    copies.copy(job.lane.queue(), job.id, reason, job.envelope);
+    job.lane.loop().deadLettered();
   }
 
   private void outcome(Job job, WorkerEvents.Outcome outcome) {

@@ -16,12 +16,15 @@ final class Stray {
 
   private final WorkerEnv env;
   private final QueueConfig queue;
-  private final DeadLetterCopies copies;
+  private final Runnable deadLettered;
 
-  Stray(WorkerEnv env, QueueConfig queue) {
+  /**
+   * @param deadLettered is called when there is a dead letter to copy
+   */
+  Stray(WorkerEnv env, QueueConfig queue, Runnable deadLettered) {
     this.env = env;
     this.queue = queue;
-    this.copies = new DeadLetterCopies(env.timers(), env.ports().deliveries());
+    this.deadLettered = deadLettered;
   }
 
   /** Completes when the dead letter is durable. */
@@ -48,7 +51,7 @@ final class Stray {
                       queue.name(),
                       type == null ? "unknown" : type,
                       WorkerEvents.Outcome.DEAD_LETTERED);
-              copies.copy(queue, id, reason, delivery.envelope());
+              deadLettered.run();
             })
         .onFailure(e -> LOG.error("the dead letter of {} cannot be stored", id, e));
   }

@@ -43,6 +43,9 @@ final class TypeLane {
   int inFlight;
   int leaked;
 
+  /** No slot is left: every one is held by a handler that was given up. Read by any thread. */
+  volatile boolean allLeaked;
+
   TypeLane(QueueLoop loop, QueueConfig queue, ActivityConfig config, BoundHandler handler) {
     this.loop = loop;
     this.queue = queue;

@@ -39,7 +39,7 @@ final class Worker {
             new Admission(),
             new ActiveJobs());
     this.watch = new LoopWatch(timers);
-    this.settler = new Settler(env, new DeadLetterCopies(timers, parts.ports().deliveries()));
+    this.settler = new Settler(env);
     BlockingPool pool = new BlockingPool(timers, threads, parts.settings().poolSize());
     this.runner = new Runner(env, settler, pool, watch);
     this.recovery = new Recovery(env, new Prober(env, runner, pool));
@@ -65,7 +65,6 @@ final class Worker {
   }
 
   private void wire() {
-    Timers timers = env.timers();
     List<Rearmed> schedulers = new ArrayList<>();
     for (Map.Entry<QueueLoop, RetryScheduler> queue : queues.entrySet()) {
       QueueLoop loop = queue.getKey();
@@ -77,6 +76,9 @@ final class Worker {
       background("sweep", sweep::tick, this::sweepEvery);
       Housekeeping keeping = new Housekeeping(env, loop);
       background("housekeeping", keeping::tick, this::sweepEvery);
+      DeadLetterCopies copies = new DeadLetterCopies(env, loop);
+      Rearmed copying = background("copies", copies::tick, copies::pause);
+      loop.onDeadLetter(copying::wake);
     }
     Suspects suspects = new Suspects(env, runner, queues, lanes, claims);
     Rearmed alone = background("suspects", suspects::tick, suspects::pause);
@@ -89,10 +91,11 @@ final class Worker {
           }
           schedulers.forEach(Rearmed::rearm);
         });
-    watches(timers);
+    watches();
   }
 
-  private void watches(Timers timers) {
+  private void watches() {
+    Timers timers = env.timers();
     LimitWatch limits = new LimitWatch(env, runner, lanes);
     renewals.add(new Rearmed("limits", timers, limits::tick, () -> LimitWatch.EVERY));
     for (TypeLane lane : lanes) {
@@ -155,6 +158,19 @@ final class Worker {
       String reason = loop.notConsuming();
       if (reason != null) {
         return "queue " + loop.name() + " is not consumed: " + reason;
+      }
+    }
+    String away = env.admission().databaseAway();
+    if (away != null) {
+      return "the database does not answer: " + away;
+    }
+    for (TypeLane lane : lanes) {
+      if (lane.allLeaked) {
+        return "all slots of "
+            + lane.type()
+            + " in queue "
+            + lane.queueName()
+            + " are held by handlers that did not return by their hard limit";
       }
     }
     return null;

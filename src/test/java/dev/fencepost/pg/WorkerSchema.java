@@ -77,6 +77,11 @@ final class WorkerSchema implements AutoCloseable {
             + ", until = until"
             + past
             + of,
+        "update fencepost.dead_letter set dead_at = dead_at"
+            + past
+            + ", copy_due = copy_due"
+            + past
+            + of,
         "update fencepost.start_window set second = second - " + time.toSeconds() + of);
   }
 

@@ -61,6 +61,50 @@ public abstract class ActivityStoreContract extends EffectContract {
   }
 
   @Test
+  protected void aDeadLetterIsGivenForItsCopyUntilItHasOneWhoeverWroteIt() {
+    Claim.Ticket byItsRun = start(request());
+    settle(ME, byItsRun, new Settlement.Dead(permanent(), failed(), ERROR));
+    Claim.Request byTheSweep = request();
+    start(byTheSweep, OTHER);
+    elapse(TTL);
+    recover(ME, RecoveryDecision.EXHAUSTED, byTheSweep);
+    Claim.Request byItsTime = request();
+    result(store().storeUnresolved(byItsTime.id(), "u", null, byItsTime.envelope()));
+    elapse(Duration.ofSeconds(1));
+    result(store().resolveTypes(consumer, List.of("t"), Duration.ZERO, 100));
+    List<ActivityStore.Uncopied> given = uncopied();
+    assertThat(given)
+        .extracting(ActivityStore.Uncopied::event)
+        .containsExactlyInAnyOrder(byItsRun.id(), byTheSweep.id(), byItsTime.id());
+    for (ActivityStore.Uncopied each : given) {
+      if (each.event().equals(byTheSweep.id())) {
+        assertSameMessage(each.envelope(), byTheSweep.envelope());
+        assertThat(each.reason()).isEqualTo(DeadLetterReason.RETRIES_EXHAUSTED);
+      }
+    }
+    assertThat(uncopied()).as("somebody has them").isEmpty();
+    result(store().copied(List.of(given.get(0).id())));
+    elapse(Duration.ofSeconds(31));
+    assertThat(uncopied()).as("those that were not copied").hasSize(2);
+    elapse(Duration.ofHours(25));
+    assertThat(uncopied()).as("given up").isEmpty();
+  }
+
+  private List<ActivityStore.Uncopied> uncopied() {
+    return result(
+        store().uncopied(consumer, Duration.ofSeconds(30), Duration.ofHours(24), 100));
+  }
+
+  @Test
+  protected void aRetryIsDueOrNot() {
+    Claim.Ticket ticket = start(request());
+    assertThat(result(store().hasDue(consumer, "t"))).isFalse();
+    settle(ME, ticket, new Settlement.Interrupted());
+    assertThat(result(store().hasDue(consumer, "t"))).isTrue();
+    assertThat(result(store().hasDue(consumer, "u"))).isFalse();
+  }
+
+  @Test
   protected void startsOfTheWindowAreSummedOverTheFleet() {
     assertThat(result(store().countStarts(consumer, "t", 10, 1)))
         .isEqualTo(new ActivityStore.BudgetCounts(10, 1));

@@ -157,6 +157,17 @@ final class Bench {
     time.settle();
   }
 
+  /** The one task that was given to the pool, on a thread of its own. */
+  Thread threadForOne() {
+    if (threads.size() != 1) {
+      throw new AssertionError("tasks for threads: " + threads.size());
+    }
+    Thread thread = new Thread(threads.remove(0), "handler");
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+
   Bench deliver(String type, String... ids) {
     for (String id : ids) {
       broker.deliver(message(type, id));

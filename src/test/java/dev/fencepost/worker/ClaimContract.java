@@ -151,7 +151,7 @@ public abstract class ClaimContract extends StoreWords {
     Claim.Ticket first = start(request);
     assertThat(settle(ME, first, again(failedTransiently(), Duration.ofSeconds(60), true)))
         .isTrue();
-    assertThat(claim(request)).isEqualTo(new Claim.Waiting(ActivityState.RETRY_SCHEDULED));
+    assertThat(claim(request)).isEqualTo(new Claim.Waiting(ActivityState.RETRY_SCHEDULED, 1));
     assertThat(due(ME)).isEmpty();
     elapse(Duration.ofSeconds(61));
     Claim.Due second = due(ME).get(0);

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -88,9 +89,17 @@ public final class FakeActivityStore implements ActivityStore {
   public final List<String> calls = new ArrayList<>();
   private final ArrayDeque<Throwable> failures = new ArrayDeque<>();
   private final List<Runnable> delayed = new ArrayList<>();
+  /** Every call fails with this, while it is not null. */
+  public Throwable down;
+
+  /** A recovery of this event is refused by the database. */
+  public String badRow;
+
   private String loseAnswerOf;
   private String delayAnswersOf;
   private long order;
+  private final List<Long> diedAt = new ArrayList<>();
+  private final Map<Long, Long> copyDue = new HashMap<>();
   private final List<Starts> starts = new ArrayList<>();
 
   public FakeActivityStore(LongSupplier nanos) {
@@ -129,7 +138,7 @@ public final class FakeActivityStore implements ActivityStore {
 
   private <T> Future<T> call(String name, Supplier<T> work) {
     calls.add(name);
-    Throwable failure = failures.poll();
+    Throwable failure = down == null ? failures.poll() : down;
     if (failure != null) {
       return Future.failedFuture(failure);
     }
@@ -164,11 +173,13 @@ public final class FakeActivityStore implements ActivityStore {
     }
     row.redeliveries += request.redelivered() ? 1 : 0;
     if (row.ended()) {
-      return new Claim.Duplicate(row.state);
+      return new Claim.Duplicate(row.state, row.retries);
     }
     if (row.state != ActivityState.RUNNING || row.awaiting) {
       takeBody(row, request.envelope());
-      return row.ended() ? new Claim.Duplicate(row.state) : new Claim.Waiting(row.state);
+      return row.ended()
+          ? new Claim.Duplicate(row.state, row.retries)
+          : new Claim.Waiting(row.state, row.retries);
     }
     long left = row.leaseUntil - nanos.getAsLong();
     return left > 0
@@ -355,6 +366,7 @@ public final class FakeActivityStore implements ActivityStore {
   private void die(Row row, DeadLetterReason reason) {
     int starts = reason == DeadLetterReason.POISON_MESSAGE ? 1 : row.attempts;
     deadLetters.add(new DeadLetter(row.id, reason, starts, row.body));
+    diedAt.add(nanos.getAsLong());
     row.keep = true;
     end(row, ActivityState.DEAD);
   }
@@ -513,6 +525,11 @@ public final class FakeActivityStore implements ActivityStore {
   @Override
   public Future<Boolean> recover(
       String owner, Evidence evidence, RecoveryDecision decision, Delivery.Envelope envelope) {
+    if (evidence.id().eventId().equals(badRow)) {
+      calls.add("recover");
+      return Future.failedFuture(
+          new FencepostException(FailureKind.DATABASE_REFUSED, "a bad row"));
+    }
     return call(
         "recover",
         () -> {
@@ -757,6 +774,44 @@ public final class FakeActivityStore implements ActivityStore {
           }
           return null;
         });
+  }
+
+  @Override
+  public Future<List<Uncopied>> uncopied(
+      String consumer, Duration lease, Duration giveUpAfter, int page) {
+    return call(
+        "uncopied",
+        () -> {
+          long now = nanos.getAsLong();
+          List<Uncopied> found = new ArrayList<>();
+          for (int i = 0; i < deadLetters.size() && found.size() < page; i++) {
+            DeadLetter dead = deadLetters.get(i);
+            long id = i;
+            if (dead.id().consumer().equals(consumer)
+                && dead.message() != null
+                && now - diedAt.get(i) < giveUpAfter.toNanos()
+                && copyDue.getOrDefault(id, 0L) <= now) {
+              copyDue.put(id, now + lease.toNanos());
+              found.add(new Uncopied(id, dead.id(), dead.reason(), dead.message()));
+            }
+          }
+          return found;
+        });
+  }
+
+  @Override
+  public Future<Void> copied(List<Long> ids) {
+    return call(
+        "copied",
+        () -> {
+          ids.forEach(id -> copyDue.put(id, Long.MAX_VALUE));
+          return null;
+        });
+  }
+
+  @Override
+  public Future<Boolean> hasDue(String consumer, String type) {
+    return call("hasDue", () -> !due(consumer, type, false).isEmpty());
   }
 
   @Override

@@ -19,6 +19,7 @@ final class FakeDeliveries implements Deliveries {
   final List<Copy> copies = new ArrayList<>();
   final Map<Delivery.Tag, Delivery> unacked = new LinkedHashMap<>();
   int stale;
+  int refusedCopies;
   boolean stopped;
   boolean closed;
   private Listener listener;
@@ -98,6 +99,11 @@ final class FakeDeliveries implements Deliveries {
 
   @Override
   public Future<Void> publishCopy(String exchange, Delivery.Envelope message) {
+    if (refusedCopies > 0) {
+      refusedCopies--;
+      return Future.failedFuture(
+          new FencepostException(FailureKind.CHANNEL_CLOSED, "no such exchange"));
+    }
     copies.add(new Copy(exchange, message));
     return Future.succeededFuture();
   }

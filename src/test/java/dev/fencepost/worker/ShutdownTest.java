@@ -11,6 +11,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Shutdown, gates, budgets, order by key. */
@@ -111,7 +113,46 @@ class ShutdownTest {
   }
 
   @Test
-  void blockingHandlersRunOnThreadsAndAreInterruptedAtTheHardLimit() {
+  void blockingHandlersAreInterruptedAtTheHardLimit() throws Exception {
+    Bench.Times times =
+        new Bench.Times(Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ofSeconds(2), null);
+    CountDownLatch running = new CountDownLatch(1);
+    CountDownLatch interrupted = new CountDownLatch(1);
+    bench
+        .type(
+            "t",
+            ActivityKind.IRREVERSIBLE,
+            8,
+            times,
+            new BoundHandler.Blocking(
+                c -> {
+                  running.countDown();
+                  try {
+                    new CountDownLatch(1).await();
+                  } catch (InterruptedException e) {
+                    interrupted.countDown();
+                    throw e;
+                  }
+                  return Receipt.succeeded();
+                }))
+        .start()
+        .deliver("t", "e1");
+    Thread thread = bench.threadForOne();
+    assertThat(running.await(30, TimeUnit.SECONDS)).isTrue();
+    bench.advance(1_900);
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.RUNNING);
+    assertThat(interrupted.getCount()).as("not before its limit").isEqualTo(1);
+    bench.advance(200);
+    assertThat(interrupted.await(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(bench.events.leaked).as("until it has returned").isEqualTo(1);
+    thread.join(30_000);
+    bench.time.settle();
+    assertThat(bench.events.leaked).isZero();
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.MANUAL_REVIEW);
+  }
+
+  @Test
+  void blockingHandlersRunOnThreads() {
     Bench.Times times =
         new Bench.Times(Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ofSeconds(2), null);
     bench

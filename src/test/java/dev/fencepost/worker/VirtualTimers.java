@@ -16,6 +16,9 @@ public final class VirtualTimers implements Timers {
   private long now = 1_000_000_000_000L;
   private long order;
 
+  /** By how much the process's clock is wrong. */
+  public volatile Duration clockError = Duration.ZERO;
+
   @Override
   public synchronized long nanos() {
     return now;
@@ -23,7 +26,7 @@ public final class VirtualTimers implements Timers {
 
   @Override
   public Instant wallClock() {
-    return Instant.EPOCH.plusNanos(now);
+    return Instant.EPOCH.plusNanos(now).plus(clockError);
   }
 
   @Override

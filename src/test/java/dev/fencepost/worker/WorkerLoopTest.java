@@ -125,6 +125,7 @@ class WorkerLoopTest {
     bench.deliver("t", "e1");
     assertThat(bench.broker.copies).isEmpty();
     bench.store.releaseAnswers();
+    bench.advance(10);
     assertThat(bench.store.deadLetters).hasSize(1);
     assertThat(bench.broker.copies).singleElement().extracting("exchange").isEqualTo("dead");
     assertThat(bench.broker.acked).hasSize(1);
@@ -176,7 +177,22 @@ class WorkerLoopTest {
     bench.type("t", ActivityKind.PURE, c -> Bench.done()).start().deliver("new", "e1");
     assertThat(bench.broker.acked).hasSize(1);
     assertThat(bench.row("e1").state).isEqualTo(ActivityState.UNRESOLVED);
-    bench.advance(25 * 3_600_000L);
+    bench.advance(3_600_000L);
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.UNRESOLVED);
+    bench.owner = "a newer worker";
+    bench.type("new", ActivityKind.PURE, c -> Bench.done()).start().advance(10_000);
+    assertThat(bench.ran).containsExactly("e1");
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.COMPLETED);
+    assertThat(bench.row("e1").attempts).isEqualTo(1);
+    assertThat(bench.store.deadLetters).isEmpty();
+  }
+
+  @Test
+  void aTypeThatNobodyKnowsForADayIsPoison() {
+    bench.type("t", ActivityKind.PURE, c -> Bench.done()).start().deliver("new", "e1");
+    bench.advance(23 * 3_600_000L);
+    assertThat(bench.store.deadLetters).isEmpty();
+    bench.advance(2 * 3_600_000L);
     assertThat(bench.store.deadLetters)
         .singleElement()
         .extracting("reason")
