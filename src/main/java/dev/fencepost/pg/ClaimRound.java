@@ -101,7 +101,8 @@ final class ClaimRound {
   private static Claim.Answer answer(Row row, ActivityState state) {
     return switch (state) {
       case COMPLETED, DEAD -> new Claim.Duplicate(state, row.getInteger("retries"));
-      case RETRY_SCHEDULED, BLOCKED, MANUAL_REVIEW, UNRESOLVED -> new Claim.Waiting(state, row.getInteger("retries"));
+      case RETRY_SCHEDULED, BLOCKED, MANUAL_REVIEW, UNRESOLVED ->
+          new Claim.Waiting(state, row.getInteger("retries"));
       case RUNNING -> {
         long left = row.getLong("lease_left");
         yield left > 0

@@ -205,16 +205,14 @@ public interface ActivityStore {
       ActivityId identity, @Nullable String type, Delivery.Envelope envelope, ErrorInfo error);
 
   /** A dead letter of which the queue's exchange has had no copy yet. */
-  record Uncopied(
-      long id, ActivityId event, DeadLetterReason reason, Delivery.Envelope envelope) {}
+  record Uncopied(long id, ActivityId event, DeadLetterReason reason, Delivery.Envelope envelope) {}
 
   /**
    * Dead letters that have not been copied, whoever wrote them, oldest first. Nobody else is given
    * them for {@code lease}; they come again unless {@link #copied} is told of them. Those without a
    * body wait for it, those older than {@code giveUpAfter} are left.
    */
-  Future<List<Uncopied>> uncopied(
-      String consumer, Duration lease, Duration giveUpAfter, int page);
+  Future<List<Uncopied>> uncopied(String consumer, Duration lease, Duration giveUpAfter, int page);
 
   /** Their copies are with the broker. */
   Future<Void> copied(List<Long> ids);

@@ -70,8 +70,7 @@ final class DeadLetterCopies {
                     page.size(),
                     exchange,
                     cause.toString()))
-        .transform(
-            done -> sent.isEmpty() ? Future.succeededFuture() : env.store().copied(sent));
+        .transform(done -> sent.isEmpty() ? Future.succeededFuture() : env.store().copied(sent));
   }
 
   private static Delivery.Envelope copy(ActivityStore.Uncopied dead) {

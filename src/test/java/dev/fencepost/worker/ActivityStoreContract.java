@@ -91,8 +91,7 @@ public abstract class ActivityStoreContract extends EffectContract {
   }
 
   private List<ActivityStore.Uncopied> uncopied() {
-    return result(
-        store().uncopied(consumer, Duration.ofSeconds(30), Duration.ofHours(24), 100));
+    return result(store().uncopied(consumer, Duration.ofSeconds(30), Duration.ofHours(24), 100));
   }
 
   @Test

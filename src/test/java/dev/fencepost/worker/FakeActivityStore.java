@@ -89,6 +89,7 @@ public final class FakeActivityStore implements ActivityStore {
   public final List<String> calls = new ArrayList<>();
   private final ArrayDeque<Throwable> failures = new ArrayDeque<>();
   private final List<Runnable> delayed = new ArrayList<>();
+
   /** Every call fails with this, while it is not null. */
   public Throwable down;
 
@@ -527,8 +528,7 @@ public final class FakeActivityStore implements ActivityStore {
       String owner, Evidence evidence, RecoveryDecision decision, Delivery.Envelope envelope) {
     if (evidence.id().eventId().equals(badRow)) {
       calls.add("recover");
-      return Future.failedFuture(
-          new FencepostException(FailureKind.DATABASE_REFUSED, "a bad row"));
+      return Future.failedFuture(new FencepostException(FailureKind.DATABASE_REFUSED, "a bad row"));
     }
     return call(
         "recover",

@@ -113,10 +113,7 @@ class WorkerCasesTest {
 
   @Test
   void everyDeadLetterHasItsCopyWhoeverWroteIt() {
-    bench
-        .deadLetterExchange("dead")
-        .type("t", ActivityKind.IDEMPOTENT, c -> Bench.done())
-        .start();
+    bench.deadLetterExchange("dead").type("t", ActivityKind.IDEMPOTENT, c -> Bench.done()).start();
     diedElsewhere("t", ActivityKind.IDEMPOTENT, "swept");
     bench.row("swept").attempts = 3;
     bench.deliver("unheard.of", "unknown");
