@@ -112,11 +112,10 @@ abstract class Contender implements AutoCloseable {
 
   @Override
   public void close() {
+    database.resume();
     if (process != null) {
-      process.resume();
       process.close();
     }
-    database.resume();
     database.close();
     queue.close();
   }

@@ -1,5 +1,8 @@
 package dev.fencepost.bench;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -65,8 +68,16 @@ abstract class ContenderEntrant<C extends Contender> implements Entrant {
     contender.await(what, Duration.ofMinutes(2), condition::getAsBoolean);
   }
 
-  protected final double statementsPer(long messages) {
-    return (double) contender.database().statements() / messages;
+  protected final double statementsPer(double messages) {
+    double statements = contender.database().statements() / messages;
+    try {
+      Files.writeString(
+          Paths.RUN.resolve(name().replace(' ', '-') + ".statements"),
+          contender.database().costliestStatements());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return statements;
   }
 
   protected final double memory() {

@@ -38,7 +38,7 @@ final class JavaProcess implements AutoCloseable {
     if (classPath.equals(Paths.peers())) {
       line.add("-Dlogback.configurationFile=" + Paths.PEERS_LOG);
     }
-    String more = System.getProperty("bench.jvm." + name.split(" ")[0]);
+    String more = System.getProperty("bench.jvm." + name.replace(' ', '-'));
     if (more != null) {
       line.addAll(List.of(more.split(" ")));
     }
@@ -118,6 +118,12 @@ final class JavaProcess implements AutoCloseable {
 
   @Override
   public void close() {
+    if (process.isAlive()) {
+      resume();
+      // A profiler writes what it has found at an orderly end.
+      process.destroy();
+      await(5);
+    }
     if (process.isAlive()) {
       process.destroyForcibly();
       await(10);

@@ -29,7 +29,10 @@ final class RelayThroughput extends ContenderEntrant<Relay> {
     contender.tidy();
     prime();
     contender.database().forgetStatements();
+    // Frozen, it takes no snapshot while the rows are there and not yet committed.
+    contender.process().stop();
     contender.fill(rows, size);
+    contender.process().resume();
     Deepest depth = new Deepest(queue);
     Figures.Moment from = passes(depth::now, count -> count >= PRIMERS + rows / 10);
     Figures.Moment to = passes(depth::now, count -> count >= PRIMERS + rows);

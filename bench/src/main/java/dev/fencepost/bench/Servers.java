@@ -107,6 +107,15 @@ final class Servers implements AutoCloseable {
       return number("select coalesce(sum(calls), 0)::bigint from pg_stat_statements");
     }
 
+    /** The statements that took longest, for whoever looks for the cost. */
+    String costliestStatements() {
+      return text(
+          "select string_agg(format(E'%s calls  %s ms  %s rows  %s blocks\\n%s\\n', calls,"
+              + " round(total_exec_time::numeric, 1), rows, shared_blks_hit + shared_blks_read,"
+              + " query), E'\\n') from (select * from pg_stat_statements"
+              + " order by total_exec_time desc limit 15) costly");
+    }
+
     void forgetStatements() {
       execute("select pg_stat_statements_reset()");
     }

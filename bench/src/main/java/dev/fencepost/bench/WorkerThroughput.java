@@ -32,15 +32,16 @@ final class WorkerThroughput extends ContenderEntrant<Worker> {
     Queue queue = contender.queue();
     queue.fill("round-" + number, messages, SIZE, Worker.ACTIVITY);
     until("the queue is filled", () -> queue.depth() > messages * 9 / 10 || queue.depth() == 0);
-    super.thaw();
+    contender.database().resume();
     long before = contender.results();
     contender.database().forgetStatements();
+    super.thaw();
     LongSupplier left =
         contender.storesJobs() ? () -> messages - (contender.results() - before) : queue::depth;
     Figures.Moment from = passes(left, count -> count <= messages * 9 / 10);
     Figures.Moment to = passes(left, count -> count <= messages / 10);
     Map<String, Double> figures = Figures.between(from, to);
-    figures.put(Figures.STATEMENTS, contender.database().statements() / (messages * 0.9));
+    figures.put(Figures.STATEMENTS, statementsPer(messages * 0.9));
     figures.put(Figures.MEMORY, memory());
     if (contender.leavesResults()) {
       until("every message has its result", () -> contender.results() - before >= messages);
