@@ -25,7 +25,7 @@ final class Idle extends ContenderEntrant<FencepostBoth> {
     Map<String, Double> figures = new LinkedHashMap<>();
     figures.put("own_%_of_a_core", used.own() * 100 / seconds);
     figures.put("PostgreSQL_%_of_a_core", used.postgres() * 100 / seconds);
-    figures.put("statements_a_second", contender.database().statements() * 1.0 / seconds);
+    figures.put("statements_a_second", statementsPer(seconds));
     figures.put(Figures.MEMORY, memory());
     return figures;
   }

@@ -32,12 +32,21 @@ final class Proc {
     if (stat == null) {
       return 0;
     }
-    double ticks = ticks(stat, UTIME, STIME, CUTIME, CSTIME);
+    double seconds = ticks(stat, UTIME, STIME, CUTIME, CSTIME) / TICKS_A_SECOND;
     for (long child : children(pid)) {
-      String[] of = stat(child);
-      ticks += of == null ? 0 : ticks(of, UTIME, STIME);
+      seconds += cpuOfOneThread(child);
     }
-    return ticks / TICKS_A_SECOND;
+    return seconds;
+  }
+
+  /** In nanoseconds, not ticks: many sessions with little work each would round to nothing. */
+  private static double cpuOfOneThread(long pid) {
+    try {
+      return Long.parseLong(Files.readString(Path.of("/proc/" + pid + "/schedstat")).split(" ")[0])
+          / 1e9;
+    } catch (IOException e) {
+      return 0;
+    }
   }
 
   static long parent(long pid) {
