@@ -18,8 +18,7 @@ public final class Main {
         new Report(options.shortForm() ? Paths.TARGET.resolve("performance.md") : Paths.NOTE);
     try (Servers servers = new Servers()) {
       Scenarios scenarios = new Scenarios(options, servers, report);
-      List<String> names =
-          options.scenarios().isEmpty() ? scenarios.names() : options.scenarios();
+      List<String> names = options.chosen(scenarios.names());
       report.text("machine", machine(servers));
       names.forEach(scenarios::run);
     }

@@ -14,6 +14,16 @@ import java.util.List;
 record Options(
     List<String> scenarios, List<String> peers, int rounds, boolean shortForm, boolean huge) {
 
+  /** What the short form runs unless others are named: it has two minutes. */
+  private static final List<String> QUICK_SCENARIOS = List.of("relay", "worker", "latency-500");
+
+  private static final List<String> QUICK_PEERS = List.of("perftest", "spring", "debezium");
+
+  List<String> chosen(List<String> all) {
+    List<String> unless = shortForm ? QUICK_SCENARIOS : all;
+    return scenarios.isEmpty() ? unless : scenarios;
+  }
+
   static Options of(String... arguments) {
     List<String> scenarios = new ArrayList<>();
     List<String> peers = List.of();
@@ -34,7 +44,8 @@ record Options(
   }
 
   boolean invites(String peer) {
-    return peers.isEmpty() || peers.contains(peer);
+    List<String> invited = peers.isEmpty() && shortForm ? QUICK_PEERS : peers;
+    return invited.isEmpty() || invited.contains(peer);
   }
 
   /** So many in earnest, a few in the short form. */
