@@ -34,9 +34,12 @@ final class Rooms {
           Map.entry("pg", LOOPS),
           Map.entry("rabbit", LOOPS),
           Map.entry("metrics", LOOPS),
+          Map.entry("tracing", LOOPS),
           Map.entry("admin", LOOPS),
           Map.entry("embedded", LOOPS),
-          Map.entry("boot", Set.of("handlers", "pg", "rabbit", "metrics", "admin", "embedded")),
+          Map.entry(
+              "boot",
+              Set.of("handlers", "pg", "rabbit", "metrics", "tracing", "admin", "embedded")),
           Map.entry("cli", Set.of("boot")));
 
   /** Packages of libraries that belong to some rooms alone; the longest prefix counts. */
@@ -56,6 +59,7 @@ final class Rooms {
           Map.entry("io.zonky", Set.of("embedded")),
           Map.entry("io.micrometer", Set.of("metrics")),
           Map.entry("io.vertx.micrometer", Set.of("metrics")),
+          Map.entry("io.opentelemetry", Set.of("tracing")),
           Map.entry("io.vertx.ext.web", Set.of("admin")),
           Map.entry("io.vertx.ext.web.client", Set.of("handlers", "rabbit")),
           Map.entry("picocli", Set.of("cli")));

@@ -4,7 +4,7 @@ import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.pg.PgDatabase;
 import dev.fencepost.pg.PgRelay;
 import dev.fencepost.rabbit.RabbitBroker;
-import dev.fencepost.relay.RelayEvents;
+import dev.fencepost.relay.Publisher;
 import dev.fencepost.relay.RelaySettings;
 import dev.fencepost.relay.RelayVerticle;
 import io.vertx.core.Deployable;
@@ -22,12 +22,16 @@ final class RelayPart {
       FencepostConfig.Relay config,
       PgDatabase database,
       RabbitBroker broker,
-      RelayEvents metrics) {
-    this.progress = new RelayProgress(metrics);
+      Telemetry telemetry) {
+    this.progress = new RelayProgress(telemetry.relay());
     this.verticle =
         new RelayVerticle(
             new RelaySettings(instance, config),
-            vertx -> PgRelay.ports(vertx, database, broker.publisher(config.limits()), progress));
+            vertx -> {
+              Publisher publisher =
+                  telemetry.tracing().publisher(broker.publisher(config.limits()));
+              return PgRelay.ports(vertx, database, publisher, progress);
+            });
   }
 
   Deployable verticle() {

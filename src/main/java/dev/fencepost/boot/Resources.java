@@ -58,7 +58,7 @@ final class Resources {
 
   RelayPart relay() {
     PgDatabase database = database("relay", Math.max(2, config.database().poolSize() / 2));
-    return new RelayPart(instance, config.relay(), database, broker(), telemetry.relay());
+    return new RelayPart(instance, config.relay(), database, broker(), telemetry);
   }
 
   WorkerPart worker() {
@@ -66,8 +66,11 @@ final class Resources {
     Handlers named = new Handlers(vertx);
     closing.add(named::close);
     HandlerSource source =
-        (queue, activity) ->
-            handlers.find(queue, activity).orElseGet(() -> named.bind(queue, activity));
+        telemetry
+            .tracing()
+            .handlers(
+                (queue, activity) ->
+                    handlers.find(queue, activity).orElseGet(() -> named.bind(queue, activity)));
     WorkerParts parts =
         new WorkerParts(
             instance,
@@ -95,7 +98,7 @@ final class Resources {
 
   Future<Void> close() {
     List<Future<Void>> all = closing.stream().map(Supplier::get).toList();
-    return Future.join(all).<Void>mapEmpty().onComplete(closed -> telemetry.close());
+    return Future.join(all).transform(closed -> telemetry.close());
   }
 
   private PgDatabase database(String purpose, int size) {

@@ -4,7 +4,9 @@ import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.metrics.FencepostMetrics;
 import dev.fencepost.operations.LiveMetrics;
 import dev.fencepost.relay.RelayEvents;
+import dev.fencepost.tracing.Tracing;
 import dev.fencepost.worker.WorkerEvents;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.util.function.Supplier;
@@ -17,14 +19,21 @@ final class Telemetry {
 
   private final FencepostMetrics metrics;
   private final boolean prometheus;
+  private final Tracing tracing;
 
-  private Telemetry(FencepostMetrics metrics, boolean prometheus) {
+  private Telemetry(FencepostMetrics metrics, boolean prometheus, Tracing tracing) {
     this.metrics = metrics;
     this.prometheus = prometheus;
+    this.tracing = tracing;
   }
 
   static Telemetry of(FencepostConfig config) {
-    return new Telemetry(new FencepostMetrics(config), config.operation().metrics().prometheus());
+    return of(config, config.operation().tracing() ? Tracing.byEnvironment() : Tracing.off());
+  }
+
+  static Telemetry of(FencepostConfig config, Tracing tracing) {
+    return new Telemetry(
+        new FencepostMetrics(config), config.operation().metrics().prometheus(), tracing);
   }
 
   /** A Vert.x of our own, whose pools and event loops are measured too. */
@@ -57,8 +66,13 @@ final class Telemetry {
     return metrics.live();
   }
 
-  /** Takes the MBeans away; to be called when nothing is told any more. */
-  void close() {
+  Tracing tracing() {
+    return tracing;
+  }
+
+  /** Takes the MBeans away and exports what is left; called when nothing is told any more. */
+  Future<Void> close() {
     metrics.close();
+    return tracing.close();
   }
 }

@@ -1,0 +1,148 @@
+package dev.fencepost.tracing;
+
+import dev.fencepost.api.ActivityContext;
+import dev.fencepost.api.ActivityHandler;
+import dev.fencepost.api.BlockingActivityHandler;
+import dev.fencepost.api.ProbeResult;
+import dev.fencepost.api.Receipt;
+import dev.fencepost.config.ActivityConfig;
+import dev.fencepost.config.QueueConfig;
+import dev.fencepost.worker.BoundHandler;
+import dev.fencepost.worker.HandlerSource;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.Scope;
+import io.vertx.core.Future;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A span from the call of a handler to its return, current while it is called. What never returns
+ * has no end and is not exported.
+ */
+final class TracedHandlers implements HandlerSource {
+
+  private final HandlerSource source;
+  private final Tracer tracer;
+
+  TracedHandlers(HandlerSource source, Tracer tracer) {
+    this.source = source;
+    this.tracer = tracer;
+  }
+
+  @Override
+  public BoundHandler handlerFor(QueueConfig queue, ActivityConfig activity) {
+    BoundHandler bound = source.handlerFor(queue, activity);
+    if (bound instanceof BoundHandler.Async async) {
+      return new BoundHandler.Async(new Async(async.handler()), async.admission());
+    }
+    if (bound instanceof BoundHandler.Blocking blocking) {
+      return new BoundHandler.Blocking(new Blocking(blocking.handler()));
+    }
+    BoundHandler.Effect effect = (BoundHandler.Effect) bound;
+    return new BoundHandler.Effect(
+        (context, transaction) ->
+            future("run", context, traced -> effect.handler().run(traced, transaction)));
+  }
+
+  private interface Call<T> {
+    T on(ActivityContext traced);
+  }
+
+  private final class Async implements ActivityHandler {
+    private final ActivityHandler handler;
+
+    Async(ActivityHandler handler) {
+      this.handler = handler;
+    }
+
+    @Override
+    public Future<Receipt> run(ActivityContext context) {
+      return future("run", context, handler::run);
+    }
+
+    @Override
+    public Future<ProbeResult> probe(ActivityContext context) {
+      return future("probe", context, handler::probe);
+    }
+  }
+
+  private final class Blocking implements BlockingActivityHandler {
+    private final BlockingActivityHandler handler;
+
+    Blocking(BlockingActivityHandler handler) {
+      this.handler = handler;
+    }
+
+    @Override
+    public Receipt run(ActivityContext context) throws Exception {
+      TracedContext traced = begin("run", context);
+      return call(traced.span(), () -> handler.run(traced));
+    }
+
+    @Override
+    public ProbeResult probe(ActivityContext context) throws Exception {
+      TracedContext traced = begin("probe", context);
+      return call(traced.span(), () -> handler.probe(traced));
+    }
+  }
+
+  private <T> @Nullable Future<T> future(
+      String what, ActivityContext context, Call<@Nullable Future<T>> handler) {
+    TracedContext traced = begin(what, context);
+    Future<T> result;
+    try (Scope current = Context.root().with(traced.span()).makeCurrent()) {
+      result = handler.on(traced);
+    } catch (RuntimeException | Error e) {
+      end(traced.span(), e);
+      throw e;
+    }
+    if (result == null) {
+      end(traced.span(), new IllegalStateException("the handler returned null"));
+      return null;
+    }
+    return result.onComplete(done -> end(traced.span(), done.cause()));
+  }
+
+  private static <T> T call(Span span, Callable<T> handler) throws Exception {
+    try (Scope current = Context.root().with(span).makeCurrent()) {
+      T result = handler.call();
+      end(span, null);
+      return result;
+    } catch (Exception | Error e) {
+      end(span, e);
+      throw e;
+    }
+  }
+
+  private TracedContext begin(String what, ActivityContext context) {
+    Context parent = TraceHeaders.parent(context.headers());
+    Span span =
+        tracer
+            .spanBuilder(what + " " + context.type())
+            .setSpanKind(SpanKind.CONSUMER)
+            .setParent(parent)
+            .setAttribute("messaging.system", "rabbitmq")
+            .setAttribute("messaging.operation.name", what)
+            .setAttribute("messaging.message.id", context.eventId())
+            .setAttribute("fencepost.consumer", context.consumer())
+            .setAttribute("fencepost.type", context.type())
+            .setAttribute("fencepost.attempt", context.attempt())
+            .setAttribute("fencepost.generation", context.generation())
+            .setAttribute("fencepost.fence", context.fence())
+            .startSpan();
+    return new TracedContext(
+        context, span, TraceHeaders.with(context.headers(), parent.with(span)));
+  }
+
+  /** An error's text may hold what is nobody's business: its class alone. */
+  private static void end(Span span, @Nullable Throwable error) {
+    if (error != null) {
+      span.setStatus(StatusCode.ERROR).setAttribute("error.type", error.getClass().getName());
+    }
+    span.end();
+  }
+}
