@@ -26,7 +26,7 @@ create table ${schema}.activity (
   awaiting_message    boolean not null default false,
   pending_reason      text,                    -- the dead letter to be written once the message is here
   fence               bigint not null default 0,
-  batch               bigint,                  -- its claim's time in microseconds; while running or purgeable
+  batch               bigint,                  -- its claim's time (microseconds × 1024); running or purgeable rows
   owner               text,                    -- of the lease; of the newest attempt once that has ended
   lease_until         timestamptz,
   next_attempt_at     timestamptz,             -- set only while it is due at that time
@@ -72,7 +72,8 @@ comment on table ${schema}.activity is 'Internal: read the views activities, att
 -- rows (through claim_batch) and the purge to old ones.
 create index activity_batch on ${schema}.activity (consumer, batch) where batch is not null;
 create index activity_due on ${schema}.activity (consumer, type, next_attempt_at) where next_attempt_at is not null;
-create index activity_waits on ${schema}.activity (consumer, waits, first_seen_at) where waits is not null;
+create index activity_next on ${schema}.activity (next_attempt_at) where next_attempt_at is not null;
+create index activity_waits on ${schema}.activity (waits, consumer, first_seen_at) where waits is not null;
 create index activity_key on ${schema}.activity (consumer, live_key, arrival) where live_key is not null;
 create index activity_awaiting on ${schema}.activity (consumer, event_id) where awaiting_message;
 

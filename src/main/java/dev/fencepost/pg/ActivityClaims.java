@@ -23,9 +23,11 @@ final class ActivityClaims {
   private final ClaimStatements statements;
   private final BatchLedger batches;
   private final KeyReleases releases;
+  private final Pulse pulse;
 
-  ActivityClaims(DurableWork work, BatchLedger batches, KeyReleases releases) {
+  ActivityClaims(DurableWork work, BatchLedger batches, KeyReleases releases, Pulse pulse) {
     this.work = work;
+    this.pulse = pulse;
     this.statements = new ClaimStatements(work.database());
     this.batches = batches;
     this.releases = releases;
@@ -64,9 +66,9 @@ final class ActivityClaims {
 
   private Future<Map<ActivityId, Claim.Answer>> round(
       BiFunction<ClaimRound, SqlConnection, Future<Void>> part) {
-    ClaimRound round = new ClaimRound(statements);
+    ClaimRound round = new ClaimRound(statements, batches.tag());
     return work.transaction(connection -> part.apply(round, connection))
-        .compose(v -> round.committed(batches, releases));
+        .compose(v -> round.committed(batches, releases, pulse));
   }
 
   /** Those that stand behind another event of their key, by their index. */

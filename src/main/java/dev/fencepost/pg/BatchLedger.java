@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,9 +20,15 @@ final class BatchLedger {
 
   private record Start(ActivityId id, long fence) {}
 
+  private final AtomicInteger tags = new AtomicInteger();
   private final Map<Start, Batch> starts = new ConcurrentHashMap<>();
   private final Map<Batch, Integer> running = new ConcurrentHashMap<>();
   private final Queue<Batch> empty = new ConcurrentLinkedQueue<>();
+
+  /** For the next claim: different from that of any other claim of this process at its time. */
+  long tag() {
+    return tags.getAndIncrement() & 1023;
+  }
 
   void started(ActivityId id, long fence, long batch) {
     Batch of = new Batch(id.consumer(), batch);

@@ -16,12 +16,18 @@ import java.util.Map;
 /** Deliveries of one transaction and their answers, which count once it has committed. */
 final class ClaimRound {
   private final ClaimStatements statements;
+  private final long tag;
   private final Map<ActivityId, Claim.Answer> answers = new LinkedHashMap<>();
   private final Map<ActivityId, Long> started = new HashMap<>();
   private final KeyReleases.Keys ended = new KeyReleases.Keys();
+  private boolean due;
 
-  ClaimRound(ClaimStatements statements) {
+  /**
+   * @param tag of the batch that its starts become
+   */
+  ClaimRound(ClaimStatements statements, long tag) {
     this.statements = statements;
+    this.tag = tag;
   }
 
   /** Starts what may start, stores what stands behind another event of its key. */
@@ -47,7 +53,7 @@ final class ClaimRound {
       return Future.succeededFuture();
     }
     return statements
-        .start(connection, owner, requests)
+        .start(connection, owner, tag, requests)
         .compose(
             rows -> {
               rows.forEach(row -> started.put(ActivityRows.id(row), row.getLong("batch")));
@@ -93,6 +99,7 @@ final class ClaimRound {
     ActivityId id = ActivityRows.id(row);
     ActivityState state = ActivityState.ofWire(row.getString("next_state"));
     answers.put(id, answer(row, state));
+    due |= state == ActivityState.RETRY_SCHEDULED;
     if (state == ActivityState.DEAD && row.getBoolean("moved")) {
       ended.ended(id, row.getString("ordering_key"));
     }
@@ -113,7 +120,11 @@ final class ClaimRound {
   }
 
   /** After the commit. */
-  Future<Map<ActivityId, Claim.Answer>> committed(BatchLedger batches, KeyReleases releases) {
+  Future<Map<ActivityId, Claim.Answer>> committed(
+      BatchLedger batches, KeyReleases releases, Pulse pulse) {
+    if (due) {
+      pulse.scheduled(Duration.ZERO);
+    }
     started.forEach((id, batch) -> batches.started(id, 1, batch));
     return releases.after(answers, ended);
   }

@@ -4,8 +4,11 @@ package dev.fencepost.pg;
 final class ClaimSql {
   private ClaimSql() {}
 
-  /** A claim's time, by which sweep and purge find its rows. */
-  static final String BATCH = "(extract(epoch from now()) * 1000000)::bigint";
+  /**
+   * A claim's time, by which sweep and purge find its rows; ten bits are left for a number that
+   * tells apart claims of one process at one microsecond.
+   */
+  static final String BATCH = "(extract(epoch from now()) * 1000000)::bigint * 1024";
 
   private static final String CLAIM_BATCH =
       """
@@ -33,7 +36,7 @@ final class ClaimSql {
           redeliveries, max_retries, max_attempts, fence, batch, owner, lease_until, attempt_fence,
           started_at, attempt_redelivered, ordering_key, arrival)
         select r.consumer, r.event_id, r.type, r.kind, 'running', 1, r.redelivered::int,
-          r.max_retries, r.max_attempts, 1, %1$s, $1, now() + r.ttl * interval '1 millisecond', 1,
+          r.max_retries, r.max_attempts, 1, %1$s + $11::bigint, $1, now() + r.ttl * interval '1 millisecond', 1,
           now(), r.redelivered, r.key,
           case when r.key is not null then nextval('${schema}.activity_arrival') end
         from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
@@ -138,21 +141,25 @@ final class ClaimSql {
 
   /**
    * Due retries of a consumer, oldest first, at most so many of each type and $9 in all; $8: the
-   * suspects, otherwise all others. What has used up its starts meanwhile dies instead. An event
-   * ordered by key starts only when it is the first of its key and none of the key runs.
+   * suspects, otherwise all others; $11: those due for no longer than that. What has used up its
+   * starts meanwhile dies instead. An event ordered by key starts only when it is the first of its
+   * key and none of the key runs.
    */
   static final String DUE =
       """
       with wanted as (
         select * from unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
-          $10::bigint[]) w(type, kind, max_retries, max_attempts, ttl, free)),
+          $10::bigint[], $11::bigint[]) w(type, kind, max_retries, max_attempts, ttl, free, since)),
       due as materialized (
         select x.*, w.kind as w_kind, w.max_retries as w_retries, w.max_attempts as w_attempts,
           w.ttl, x.attempts < greatest(w.max_attempts, x.granted) as allowed
         from wanted w cross join lateral (
           select d.* from ${schema}.activity d
           where d.consumer = $2 and d.type = w.type and d.next_attempt_at is not null
-            and d.next_attempt_at <= now() and d.suspect = $8
+            and (d.consumer, d.type, d.next_attempt_at) <= ($2, w.type, now())
+            and (d.consumer, d.type, d.next_attempt_at)
+              > ($2, w.type, now() - w.since * interval '1 millisecond')
+            and d.suspect = $8
             and (d.live_key is null or not exists (
               select 1 from ${schema}.activity o
               where o.consumer = d.consumer and o.live_key = d.live_key
@@ -164,8 +171,8 @@ final class ClaimSql {
       started as (
         update ${schema}.activity a set
           state = 'running', kind = d.w_kind, max_retries = d.w_retries,
-          max_attempts = d.w_attempts, attempts = a.attempts + 1, fence = a.fence + 1, batch = %2$s,
-          owner = $1, lease_until = now() + d.ttl * interval '1 millisecond',
+          max_attempts = d.w_attempts, attempts = a.attempts + 1, fence = a.fence + 1,
+          batch = %2$s + $12::bigint, owner = $1, lease_until = now() + d.ttl * interval '1 millisecond',
           next_attempt_at = null, attempt_fence = a.fence + 1, started_at = now(), ended_at = null,
           attempt_redelivered = false, outcome = null, error_class = null, error_message = null,
           phase = null, progress_seq = null, progress_at = null

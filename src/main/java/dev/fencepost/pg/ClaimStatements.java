@@ -47,7 +47,8 @@ final class ClaimStatements {
   }
 
   /** First starts; rows that exist are not among the answers. */
-  Future<RowSet<Row>> start(SqlConnection connection, String owner, List<Claim.Request> requests) {
+  Future<RowSet<Row>> start(
+      SqlConnection connection, String owner, long tag, List<Claim.Request> requests) {
     Columns<Claim.Request> columns =
         new Columns<>(requests)
             .value(owner)
@@ -59,7 +60,8 @@ final class ClaimStatements {
             .longs(r -> r.work().maxRetries())
             .longs(r -> r.work().maxAttempts())
             .longs(r -> r.work().leaseTtl().toMillis())
-            .booleans(Claim.Request::redelivered);
+            .booleans(Claim.Request::redelivered)
+            .value(tag);
     return connection.preparedQuery(start).execute(columns.tuple());
   }
 

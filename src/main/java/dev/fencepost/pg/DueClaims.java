@@ -4,12 +4,14 @@ import dev.fencepost.worker.ActivityStore.Slots;
 import dev.fencepost.worker.Claim;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.Tuple;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** Starts from the database: due retries, released events, suspects. */
@@ -17,10 +19,15 @@ final class DueClaims {
   private final DurableWork work;
   private final BatchLedger batches;
   private final KeyReleases releases;
+  private final Pulse pulse;
+  private final Map<Wanted, Lookback> lookbacks = new ConcurrentHashMap<>();
   private final String due;
 
-  DueClaims(DurableWork work, BatchLedger batches, KeyReleases releases) {
+  private record Wanted(String consumer, String type, boolean suspects) {}
+
+  DueClaims(DurableWork work, BatchLedger batches, KeyReleases releases, Pulse pulse) {
     this.work = work;
+    this.pulse = pulse;
     this.batches = batches;
     this.releases = releases;
     this.due = work.sql(ClaimSql.DUE);
@@ -31,12 +38,19 @@ final class DueClaims {
     int total = wanted.stream().mapToInt(Slots::free).sum();
     return wanted.isEmpty()
         ? Future.succeededFuture(List.of())
-        : claim(owner, consumer, wanted, false, total);
+        : Pulse.when(
+            pulse.mayBeDue(consumer),
+            () -> claim(owner, consumer, wanted, false, total),
+            List.of());
   }
 
   Future<Boolean> any(String consumer, String type) {
-    return work.execute(work.sql(UpkeepSql.HAS_DUE), Tuple.of(consumer, type))
-        .map(rows -> rows.iterator().next().getBoolean("due"));
+    return Pulse.when(
+        pulse.mayBeDue(consumer),
+        () ->
+            work.execute(work.sql(UpkeepSql.HAS_DUE), Tuple.of(consumer, type))
+                .map(rows -> rows.iterator().next().getBoolean("due")),
+        false);
   }
 
   Future<Claim.@Nullable Due> suspect(
@@ -44,12 +58,18 @@ final class DueClaims {
     List<Slots> wanted = types.values().stream().map(each -> new Slots(each, 1)).toList();
     return wanted.isEmpty()
         ? Future.succeededFuture()
-        : claim(owner, consumer, wanted, true, 1)
+        : Pulse.when(
+                pulse.mayBeDue(consumer),
+                () -> claim(owner, consumer, wanted, true, 1),
+                List.<Claim.Due>of())
             .map(started -> started.isEmpty() ? null : started.get(0));
   }
 
   private Future<List<Claim.Due>> claim(
       String owner, String consumer, List<Slots> wanted, boolean suspects, int total) {
+    long now = System.nanoTime();
+    List<Lookback.Span> spans = new ArrayList<>(wanted.size());
+    wanted.forEach(s -> spans.add(lookback(consumer, s, suspects).span(now)));
     Columns<Slots> columns =
         new Columns<>(wanted)
             .value(owner)
@@ -61,12 +81,15 @@ final class DueClaims {
             .longs(s -> s.work().leaseTtl().toMillis())
             .value(suspects)
             .value((long) total)
-            .longs(Slots::free);
+            .longs(Slots::free)
+            .value(spans.stream().map(Lookback.Span::millis).toArray(Long[]::new))
+            .value(batches.tag());
     Map<String, Claim.Work> byType = new HashMap<>();
     wanted.forEach(slots -> byType.put(slots.work().type(), slots.work()));
     return work.execute(due, columns.tuple())
         .compose(
             rows -> {
+              seen(consumer, wanted, suspects, spans, rows);
               List<Claim.Due> started = new ArrayList<>(rows.size());
               KeyReleases.Keys ended = new KeyReleases.Keys();
               for (Row row : rows) {
@@ -78,6 +101,32 @@ final class DueClaims {
               }
               return releases.after(started, ended);
             });
+  }
+
+  private Lookback lookback(String consumer, Slots slots, boolean suspects) {
+    return lookbacks.computeIfAbsent(
+        new Wanted(consumer, slots.work().type(), suspects), w -> pulse.lookback());
+  }
+
+  /**
+   * Types of which fewer were found than there is room for have nothing left that is due; one
+   * suspect says nothing of the others.
+   */
+  private void seen(
+      String consumer,
+      List<Slots> wanted,
+      boolean suspects,
+      List<Lookback.Span> spans,
+      RowSet<Row> rows) {
+    Map<String, Integer> found = new HashMap<>();
+    rows.forEach(row -> found.merge(row.getString("type"), 1, Integer::sum));
+    for (int i = 0; i < wanted.size(); i++) {
+      Slots slots = wanted.get(i);
+      if (found.getOrDefault(slots.work().type(), 0) < slots.free()
+          && !(suspects && rows.size() > 0)) {
+        lookback(consumer, slots, suspects).done(spans.get(i));
+      }
+    }
   }
 
   private Claim.Due started(Row row, Map<String, Claim.Work> byType) {

@@ -17,10 +17,15 @@ final class KeyReleases {
   private static final Logger LOG = LoggerFactory.getLogger(KeyReleases.class);
 
   private final DurableWork work;
+  private final Runnable released;
   private final String statement;
 
-  KeyReleases(DurableWork work) {
+  /**
+   * @param released is told that events may be due now
+   */
+  KeyReleases(DurableWork work, Runnable released) {
     this.work = work;
+    this.released = released;
     this.statement = work.sql(SettleSql.RELEASE);
   }
 
@@ -47,7 +52,11 @@ final class KeyReleases {
             .value(ended.consumers.toArray(String[]::new))
             .value(ended.keys.toArray(String[]::new));
     return work.execute(statement, columns.tuple())
-        .map(rows -> result)
+        .map(
+            rows -> {
+              released.run();
+              return result;
+            })
         .recover(
             e -> {
               LOG.warn("events behind {} wait for the sweep: {}", ended.keys, e.getMessage());

@@ -22,6 +22,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  * A transaction of effects: open → committed, rolled back or abandoned; then its connection goes.
  */
 final class OpenEffects implements EffectGroup {
+  private static final int CANCELS = 20;
+  private static final long CANCEL_MILLIS = 250;
+
   private final PgDatabase database;
   private final SqlConnection connection;
   private final Promise<Void> ended = Promise.promise();
@@ -266,12 +270,25 @@ final class OpenEffects implements EffectGroup {
   /** Ends with a timeout, after which the connection is closed and not given back. */
   @Override
   public Future<Void> abandon() {
-    return PgConnection.cast(connection)
-        .cancelRequest()
+    return cancelled(rolledBack(), CANCELS)
         .transform(
-            asked -> {
+            done -> {
               ended.tryFail(new TimeoutException("an effect did not come back"));
               return Future.succeededFuture();
             });
+  }
+
+  /**
+   * A request to cancel that overtakes its statement does nothing: asks until it is rolled back.
+   */
+  private Future<Void> cancelled(Future<Void> rolledBack, int tries) {
+    return PgConnection.cast(connection)
+        .cancelRequest()
+        .transform(asked -> rolledBack.timeout(CANCEL_MILLIS, TimeUnit.MILLISECONDS))
+        .recover(
+            failure ->
+                tries == 1 || rolledBack.isComplete()
+                    ? Future.failedFuture(failure)
+                    : cancelled(rolledBack, tries - 1));
   }
 }

@@ -32,18 +32,23 @@ public final class PgActivityStore implements ActivityStore {
    * @param effectDatabase its pool is used by effects only: a slow one starves no claim
    */
   public PgActivityStore(PgDatabase database, PgDatabase effectDatabase) {
+    this(database, effectDatabase, Pulse.Ages.USUAL);
+  }
+
+  PgActivityStore(PgDatabase database, PgDatabase effectDatabase, Pulse.Ages ages) {
     DurableWork work = new DurableWork(database);
     BatchLedger batches = new BatchLedger();
-    KeyReleases releases = new KeyReleases(work);
-    claims = new ActivityClaims(work, batches, releases);
-    dueClaims = new DueClaims(work, batches, releases);
-    settlements = new Settlements(work, batches, releases);
+    Pulse pulse = new Pulse(work, ages);
+    KeyReleases releases = new KeyReleases(work, () -> pulse.scheduled(Duration.ZERO));
+    claims = new ActivityClaims(work, batches, releases, pulse);
+    dueClaims = new DueClaims(work, batches, releases, pulse);
+    settlements = new Settlements(work, batches, releases, pulse);
     leases = new Leases(work, settlements);
-    recoveries = new Recoveries(work, batches, releases);
+    recoveries = new Recoveries(work, batches, releases, pulse);
     effects =
         new EffectStore(
             effectDatabase, new EffectStore.Beside(claims, settlements, batches, releases));
-    upkeep = new Upkeep(work, releases);
+    upkeep = new Upkeep(work, releases, pulse);
     copies = new UncopiedDeadLetters(work);
   }
 

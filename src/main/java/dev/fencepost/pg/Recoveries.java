@@ -27,26 +27,46 @@ final class Recoveries {
   private final DurableWork work;
   private final BatchLedger batches;
   private final KeyReleases releases;
+  private final Pulse pulse;
 
-  Recoveries(DurableWork work, BatchLedger batches, KeyReleases releases) {
+  Recoveries(DurableWork work, BatchLedger batches, KeyReleases releases, Pulse pulse) {
     this.work = work;
+    this.pulse = pulse;
     this.batches = batches;
     this.releases = releases;
   }
 
   Future<List<Evidence>> expired(String consumer, @Nullable Evidence after, int page) {
-    Future<?> ready =
-        after == null
-            ? tidy(consumer).compose(v -> execute(RecoverySql.STRANDED, Tuple.of(consumer)))
-            : Future.succeededFuture();
+    return after == null
+        ? Pulse.when(
+            pulse.mayNeedSweep(consumer),
+            () ->
+                tidy(consumer)
+                    .compose(v -> stranded(consumer))
+                    .compose(v -> page(consumer, null, page)),
+            List.of())
+        : page(consumer, after, page);
+  }
+
+  private Future<Void> stranded(String consumer) {
+    return execute(RecoverySql.STRANDED, Tuple.of(consumer))
+        .map(
+            rows -> {
+              if (rows.rowCount() > 0) {
+                pulse.scheduled(Duration.ZERO);
+              }
+              return null;
+            });
+  }
+
+  private Future<List<Evidence>> page(String consumer, @Nullable Evidence after, int page) {
     Tuple values =
         Tuple.of(
             consumer,
             after == null ? null : after.leaseUntilMicros(),
             after == null ? null : after.id().eventId(),
             (long) page);
-    return ready
-        .compose(v -> execute(RecoverySql.EXPIRED, values))
+    return execute(RecoverySql.EXPIRED, values)
         .map(
             rows -> {
               List<Evidence> found = new ArrayList<>(rows.size());
@@ -134,6 +154,9 @@ final class Recoveries {
                   && (to.state() == ActivityState.COMPLETED || to.state() == ActivityState.DEAD)) {
                 ended.ended(change.id(), to.key());
               }
+              if (to != null && to.state() == ActivityState.RETRY_SCHEDULED) {
+                pulse.scheduled(Duration.ZERO);
+              }
               return releases.after(to != null, ended);
             });
   }
@@ -146,8 +169,8 @@ final class Recoveries {
             id.consumer(),
             id.eventId(),
             evidence.holder().fence(),
-            of.leaseTtl().toMillis(),
-            takeover(evidence, "probe"));
+            of.leaseTtl().toMillis());
+    values.addValue(takeover(evidence, "probe")).addValue(batches.tag());
     return execute(RecoverySql.HOLD, values)
         .map(
             rows -> {

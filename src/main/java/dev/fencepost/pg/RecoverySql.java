@@ -66,7 +66,7 @@ final class RecoverySql {
       history as (%1$s from found f where f.attempt_fence is not null on conflict do nothing),
       started as (
         update ${schema}.activity a set
-          owner = $1, fence = a.fence + 1, batch = %2$s, attempt_fence = null,
+          owner = $1, fence = a.fence + 1, batch = %2$s + $7::bigint, attempt_fence = null,
           lease_until = now() + $5::bigint * interval '1 millisecond', keep = true,
           suspect = a.suspect or (a.attempt_fence is not null and a.outcome is null),
           ended_at = null, outcome = null, error_class = null, error_message = null

@@ -26,6 +26,18 @@ final class SettlementChanges {
         settlement.envelope());
   }
 
+  /** What the next look at the database must not miss. */
+  static void announce(Settlement.How how, Pulse pulse) {
+    if (how instanceof Settlement.Undecided) {
+      pulse.unsettled();
+    } else if (!(how instanceof Settlement.Completed)) {
+      Change.Aim aim = aim(how);
+      if (aim.state() == ActivityState.RETRY_SCHEDULED) {
+        pulse.scheduled(aim.delay());
+      }
+    }
+  }
+
   private static Change.Aim aim(Settlement.How how) {
     if (how instanceof Settlement.Completed done) {
       return done.receipt().outcome() == ReceiptOutcome.SUCCEEDED

@@ -25,12 +25,14 @@ final class Settlements {
   private final DurableWork work;
   private final BatchLedger batches;
   private final KeyReleases releases;
+  private final Pulse pulse;
   private final String complete;
   private final String change;
   private final String missed;
 
-  Settlements(DurableWork work, BatchLedger batches, KeyReleases releases) {
+  Settlements(DurableWork work, BatchLedger batches, KeyReleases releases, Pulse pulse) {
     this.work = work;
+    this.pulse = pulse;
     this.batches = batches;
     this.releases = releases;
     this.complete = work.sql(SettleSql.COMPLETE);
@@ -183,11 +185,13 @@ final class Settlements {
       for (int i = 0; i < group.size(); i++) {
         boolean our = ours.getOrDefault(i, false);
         answers.add(our);
-        if (our && !(group.get(i).how() instanceof Settlement.Undecided)) {
+        Settlement.How how = group.get(i).how();
+        if (our && !(how instanceof Settlement.Undecided)) {
           batches.ended(ticket(i));
         } else {
           batches.lost(ticket(i));
         }
+        SettlementChanges.announce(how, pulse);
       }
       return releases.after(answers, ended);
     }

@@ -21,9 +21,11 @@ final class Upkeep {
 
   private final DurableWork work;
   private final KeyReleases releases;
+  private final Pulse pulse;
 
-  Upkeep(DurableWork work, KeyReleases releases) {
+  Upkeep(DurableWork work, KeyReleases releases, Pulse pulse) {
     this.work = work;
+    this.pulse = pulse;
     this.releases = releases;
   }
 
@@ -56,6 +58,10 @@ final class Upkeep {
   }
 
   Future<Integer> resolveTypes(String consumer, List<String> known, Duration cap, int page) {
+    return Pulse.when(pulse.hasUnresolved(consumer), () -> resolve(consumer, known, cap, page), 0);
+  }
+
+  private Future<Integer> resolve(String consumer, List<String> known, Duration cap, int page) {
     String[] types = known.toArray(String[]::new);
     return execute(UpkeepSql.RESOLVE, Tuple.of(consumer, types, (long) page))
         .compose(
@@ -67,6 +73,7 @@ final class Upkeep {
                           dead.forEach(
                               row ->
                                   ended.ended(ActivityRows.id(row), row.getString("ordering_key")));
+                          pulse.scheduled(Duration.ZERO); // types that are known now are due
                           return releases.after(due.size() + dead.size(), ended);
                         }));
   }
@@ -101,12 +108,26 @@ final class Upkeep {
   }
 
   Future<Long> openReviews(String consumer) {
+    return Pulse.when(pulse.hasReviews(consumer), () -> countReviews(consumer), 0L);
+  }
+
+  private Future<Long> countReviews(String consumer) {
     return execute(UpkeepSql.OPEN_REVIEWS, Tuple.of(consumer))
         .map(rows -> rows.iterator().next().getLong("open"));
   }
 
   Future<Integer> purge(String consumer, Duration olderThan, int page) {
+    if (!pulse.mayPurge(consumer)) {
+      return Future.succeededFuture(0);
+    }
     return execute(UpkeepSql.PURGE, Tuple.of(consumer, olderThan.toMillis(), (long) page))
-        .map(rows -> rows.iterator().next().getLong("purged").intValue());
+        .map(
+            rows -> {
+              int purged = rows.iterator().next().getLong("purged").intValue();
+              if (purged < page) {
+                pulse.purged(consumer);
+              }
+              return purged;
+            });
   }
 }

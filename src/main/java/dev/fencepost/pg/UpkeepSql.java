@@ -118,7 +118,7 @@ final class UpkeepSql {
       with old as materialized (
         select consumer, event_id from ${schema}.activity
         where consumer = $1
-          and batch < (extract(epoch from now()) * 1000000)::bigint - $2::bigint * 1000
+          and batch < ((extract(epoch from now()) * 1000000)::bigint - $2::bigint * 1000) * 1024
           and state = 'completed' and not keep and kind is distinct from 'irreversible'
           and finished_at < now() - $2::bigint * interval '1 millisecond'
         order by batch limit $3 for update skip locked),

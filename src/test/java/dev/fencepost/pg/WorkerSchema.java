@@ -27,7 +27,7 @@ final class WorkerSchema implements AutoCloseable {
     }
     database = PgDatabase.open(vertx, config.database(), "test");
     effects = PgDatabase.open(vertx, config.database(), "test-effects");
-    store = new PgActivityStore(database, effects);
+    store = new PgActivityStore(database, effects, Pulse.Ages.NONE);
   }
 
   static WorkerSchema open() {
@@ -55,7 +55,8 @@ final class WorkerSchema implements AutoCloseable {
   void elapse(String consumer, Duration time) {
     String past = " - interval '" + time.toMillis() + " milliseconds'";
     long micros = time.toMillis() * 1000;
-    StringBuilder set = new StringBuilder("batch = batch - " + micros);
+    long batches = micros * 1024;
+    StringBuilder set = new StringBuilder("batch = batch - " + batches);
     for (String column :
         List.of(
             "lease_until",
@@ -73,7 +74,7 @@ final class WorkerSchema implements AutoCloseable {
         uri,
         "update fencepost.activity set " + set + of,
         "update fencepost.claim_batch set batch = batch - "
-            + micros
+            + batches
             + ", until = until"
             + past
             + of,
