@@ -1,16 +1,10 @@
 package dev.fencepost.relay;
 
 import dev.fencepost.decide.LeaseRules;
-import dev.fencepost.decide.RefusalPolicy;
-import dev.fencepost.model.FencepostException;
-import dev.fencepost.model.LagCause;
 import dev.fencepost.model.OutboxRow;
-import dev.fencepost.model.ParkedReason;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -23,17 +17,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>States: running → draining (no new pages; what is held is published) → stopped.
  */
-public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
+public final class LaneLoop {
   private final Lane lane;
   private final RelaySettings settings;
   private final RelayPorts ports;
   private final LaneReader reader;
-  private final LaneChannel channel;
+  private final LaneSender sender;
   private final InFlight rows;
   private final LaneBatches batches;
   private final LaneCheckpoints checkpoints;
   private final Refusals refusals;
-  private final LanePause pause;
   private final Set<Long> parkedAhead;
 
   private boolean reading;
@@ -78,16 +71,13 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
     this.rows = new InFlight(settings.ordered());
     this.batches = new LaneBatches(lane.taken().newest().cursor());
     this.checkpoints = new LaneCheckpoints(lane.taken(), rows, batches, settings.checkpointRows());
-    this.pause = new LanePause(lane.number());
     this.parkedAhead = new HashSet<>(lane.taken().parked());
-    this.channel =
-        new LaneChannel(vertx, ports.publisher(), "lane-" + lane.number(), lane.trust(), this);
-    this.refusals = new Refusals(vertx, settings, ports, lane, rows, this);
+    this.sender = new LaneSender(vertx, settings, ports, lane, rows, this::advance);
+    this.refusals = sender.refusals();
   }
 
   void start() {
-    channel.start();
-    refusals.start();
+    sender.start();
     tick();
   }
 
@@ -125,7 +115,7 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
   boolean wantsBatch() {
     return !stopped
         && draining == null
-        && channel.usable()
+        && sender.ready()
         && batches.takesMore()
         && !refusals.full()
         && rows.size() <= settings.paging().window() / 2
@@ -172,7 +162,7 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
 
   /** Publishes what may be published, reads the next page if there is room, parks the refused. */
   Future<Void> tick() {
-    pump();
+    sender.pump();
     return Future.join(read(), park()).mapEmpty();
   }
 
@@ -208,79 +198,6 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
     }
   }
 
-  private void pump() {
-    if (stopped || !channel.usable() || !lane.trusted() || !rows.hasReady()) {
-      return;
-    }
-    int room = settings.paging().window() - rows.exposed();
-    long now = System.nanoTime();
-    List<OutboxRow> out = new ArrayList<>();
-    Held held;
-    while ((held = rows.poll(room > 0)) != null) {
-      if (refusals.parker().diverts(held)) {
-        rows.leave(held);
-        continue;
-      }
-      if (!held.exposed) {
-        room--;
-      }
-      rows.markSent(held, now);
-      out.add(held.row);
-    }
-    if (!out.isEmpty()) {
-      ports.events().unconfirmed(lane.number(), rows.unconfirmed());
-      channel.publish(out);
-    }
-  }
-
-  @Override
-  public void settled(List<Publisher.Verdict> verdicts) {
-    channel.proven();
-    long oldest = System.nanoTime();
-    int published = 0;
-    for (Publisher.Verdict verdict : verdicts) {
-      Held held = rows.answered(verdict.seq());
-      if (held != null) {
-        oldest = Math.min(oldest, held.sentAt);
-        published += apply(held, verdict);
-      }
-    }
-    ports.events().published(lane.number(), published);
-    ports.events().confirmed(Duration.ofNanos(System.nanoTime() - oldest));
-    ports.events().unconfirmed(lane.number(), rows.unconfirmed());
-    advance();
-  }
-
-  private int apply(Held held, Publisher.Verdict verdict) {
-    ParkedReason refusal = verdict.refusal();
-    if (refusal == null) {
-      rows.settle(held);
-      return 1;
-    }
-    ports.events().refused(refusal);
-    refusals.parker().refused(held, refusal, verdict.detail());
-    return 0;
-  }
-
-  @Override
-  public void judged(Held held, Publisher.Verdict verdict) {
-    if (stopped) {
-      return;
-    }
-    ParkedReason refusal = verdict.refusal();
-    if (refusal != null) {
-      refusal = RefusalPolicy.convicted(refusal, Suspects.checked(held.row));
-    }
-    int published = apply(held, new Publisher.Verdict(verdict.seq(), refusal, verdict.detail()));
-    ports.events().published(lane.number(), published);
-    advance();
-  }
-
-  @Override
-  public void released() {
-    advance();
-  }
-
   /** Moves the cursor over what is settled, and goes on. */
   private void advance() {
     if (stopped) {
@@ -296,28 +213,8 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
     if (checkpoints.pressing() || wantsBatch()) {
       lane.wake().run();
     }
-    observe();
+    sender.observe();
     tick();
-  }
-
-  @Override
-  public void usable() {
-    advance();
-  }
-
-  @Override
-  public void halted() {
-    observe();
-  }
-
-  @Override
-  public void gone(FencepostException cause, @Nullable ParkedReason refusal) {
-    List<Held> out = rows.recall(refusal != null);
-    ports.events().unconfirmed(lane.number(), 0);
-    if (refusal != null) {
-      refusals.accuse(out, refusal);
-    }
-    advance();
   }
 
   // Checkpoints
@@ -377,7 +274,7 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
 
   private boolean drained() {
     return !checkpoints.appending()
-        && (rows.isEmpty() || (rows.unconfirmed() == 0 && !channel.usable()));
+        && (rows.isEmpty() || (rows.unconfirmed() == 0 && !sender.ready()));
   }
 
   /** Stops at once; what is out is void. */
@@ -386,7 +283,7 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
     if (draining != null) {
       draining.tryComplete();
     }
-    return Future.join(channel.stop(), refusals.stop()).mapEmpty();
+    return sender.stop();
   }
 
   // Reports
@@ -394,17 +291,8 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
   /** Its lease was prolonged: publishing that stopped for want of trust goes on. */
   void renewed(LaneStore.Behind behind) {
     ports.events().lag(lane.number(), behind.oldest(), behind.cause());
-    refusals.renewed();
-    observe();
+    sender.renewed();
     tick();
-  }
-
-  private void observe() {
-    pause.observe(lagCause(), channel.detail());
-  }
-
-  private LagCause lagCause() {
-    return channel.cause() != LagCause.NONE ? channel.cause() : refusals.cause();
   }
 
   LaneStore.Report report() {
@@ -412,7 +300,8 @@ public final class LaneLoop implements LaneChannel.Owner, Suspects.Court {
         lane.number(),
         fence(),
         batches.settled().reached(),
-        new LaneStore.Lag(lagCause(), behind, channel.detail(), batches.tip().awaited()),
+        new LaneStore.Lag(
+            sender.cause(), behind, sender.detail(), batches.tip().awaited()),
         refusals.rows());
   }
 }
