@@ -14,12 +14,18 @@ final class RelayJvm implements AutoCloseable {
   }
 
   static RelayJvm start(String database, String broker, int lanes, int window) throws IOException {
+    return start("-Xmx256m", database, broker, lanes, window);
+  }
+
+  static RelayJvm start(String heap, String database, String broker, int lanes, int window)
+      throws IOException {
     String classPath =
         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
     List<String> line =
         List.of(
             ProcessHandle.current().info().command().orElse("java"),
-            "-Xmx256m",
+            heap,
+            "-XX:+ExitOnOutOfMemoryError",
             "-XX:TieredStopAtLevel=1",
             "-XX:+UseSerialGC",
             "-cp",

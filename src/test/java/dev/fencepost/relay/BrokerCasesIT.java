@@ -1,0 +1,136 @@
+package dev.fencepost.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.rabbit.RabbitBroker;
+import dev.fencepost.testing.Await;
+import dev.fencepost.testing.TestServers;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** On a real broker: R16, R17, one event id twice, fan-out, several URIs. */
+class BrokerCasesIT {
+  private final FencepostConfig.Relay relay = RelayConfigs.relay(1);
+  private Outbox outbox;
+  private String vhost;
+  private Arrivals arrivals;
+
+  @BeforeEach
+  void start() throws Exception {
+    outbox = new Outbox(Databases.migrated(relay));
+    vhost = TestServers.broker().newVhost();
+    arrivals = new Arrivals(vhost);
+    arrivals.declare("q", Map.of());
+    arrivals.consume("q");
+  }
+
+  @AfterEach
+  void stop() {
+    arrivals.close();
+  }
+
+  private RelayProcess process() {
+    return RelayProcess.onRabbit(outbox.uri(), vhost, relay);
+  }
+
+  @Test
+  void r16EachIsSettledByItsOwnConfirm() throws Exception {
+    arrivals.declare("full", Map.of("x-max-length", 0, "x-overflow", "reject-publish"));
+    outbox.execute(
+        "insert into fencepost.outbox (routing_key, type, key, payload)"
+            + " select case n when 100 then 'full' else 'q' end, 't', 'k' || n, ''"
+            + " from generate_series(1, 100) n");
+    try (RelayProcess process = process()) {
+      arrivals.await(99, Duration.ofSeconds(20));
+      Await.until("the last is parked", () -> outbox.parked() == 1);
+      // Retried, some times, it takes none of the others along.
+      Await.until(
+          "it was tried again",
+          () -> outbox.number("select attempts from fencepost.parked") >= 3);
+      assertThat(arrivals.all).hasSize(99);
+      assertThat(process.events.published.get(0)).isEqualTo(99);
+    }
+  }
+
+  /** 300 MB wait; the process has 64. */
+  @Test
+  void r17MemoryIsBoundedWhateverTheBacklog() throws Exception {
+    arrivals.declare("short", Map.of("x-max-length", 100));
+    outbox.execute(
+        "insert into fencepost.outbox (routing_key, type, key, payload)"
+            + " select 'short', 't', 'k' || n % 1000, decode(repeat('ab', 10000), 'hex')"
+            + " from generate_series(1, 30000) n");
+    try (RelayJvm jvm = RelayJvm.start("-Xmx64m", outbox.uri(), vhost, 1, 1000)) {
+      Await.until(
+          "the backlog is gone",
+          Duration.ofSeconds(120),
+          () -> {
+            assertThat(jvm.alive()).isTrue();
+            return outbox.number("select position from fencepost.relay_lanes") >= 30_000;
+          });
+      assertThat(jvm.alive()).isTrue();
+      assertThat(outbox.parked()).isZero();
+    }
+  }
+
+  /** A return names a message id only: the verdicts of the two are not mixed up. */
+  @Test
+  void twoRowsOfOneEventIdEachGetTheirOwnVerdict() {
+    for (int i = 0; i < 20; i++) {
+      outbox.execute(
+          "insert into fencepost.outbox (event_id, routing_key, type, key, payload) values"
+              + (" ('e" + i + "', 'nowhere', 't', 'a" + i + "', 'lost'),")
+              + (" ('e" + i + "', 'q', 't', 'b" + i + "', 'found'),")
+              + (" ('e" + i + "', 'q', 't', 'c" + i + "', 'twice')"));
+    }
+    try (RelayProcess process = process()) {
+      Await.until("all that can", () -> arrivals.all.size() == 40);
+      Await.until("the others are parked", () -> outbox.parked() == 20);
+      assertThat(arrivals.texts()).doesNotContain("lost");
+      assertThat(outbox.strings("select distinct routing_key from fencepost.parked"))
+          .containsExactly("nowhere");
+      assertThat(process.lanes()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void oneEventReachesEachQueueOfItsExchange() throws Exception {
+    arrivals.channel.exchangeDeclare("all", "fanout", true);
+    for (String queue : List.of("mail", "audit", "search")) {
+      arrivals.declare(queue, Map.of());
+      arrivals.consume(queue);
+      arrivals.channel.queueBind(queue, "all", "");
+    }
+    outbox.insertMany("all", "order.placed", 5, 1, 50);
+    try (RelayProcess process = process()) {
+      Await.until("all", () -> arrivals.all.size() == 150);
+      for (String queue : List.of("mail", "audit", "search")) {
+        assertThat(arrivals.all.stream().filter(each -> each.queue().equals(queue)))
+            .as(queue)
+            .hasSize(50);
+      }
+      assertThat(process.events.published.get(0)).isEqualTo(50);
+    }
+  }
+
+  @Test
+  void aDeadBrokerAmongTheUrisIsPassedOver() {
+    outbox.insertMany("", "q", 5, 1, 50);
+    FencepostConfig.Broker cluster =
+        new FencepostConfig.Broker(
+            List.of("amqp://guest:guest@127.0.0.1:1/", vhost), null, Duration.ofMinutes(30));
+    try (RelayProcess process =
+        new RelayProcess(
+            RelayConfigs.database(outbox.uri()),
+            relay,
+            vertx -> new RabbitBroker(vertx, cluster).publisher(relay.limits()))) {
+      arrivals.await(50, Duration.ofSeconds(15));
+      assertThat(process.lanes()).isEqualTo(1);
+    }
+  }
+}

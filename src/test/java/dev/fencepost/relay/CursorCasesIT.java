@@ -1,0 +1,154 @@
+package dev.fencepost.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.testing.Await;
+import dev.fencepost.testing.PostgresServer;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What order and lateness do to an outbox: R07, R08, R10; and the two orderings. */
+class CursorCasesIT {
+  private final FakePublisher.Broker broker = new FakePublisher.Broker();
+  private final FencepostConfig.Relay relay = RelayConfigs.relay(1);
+  private Outbox outbox;
+
+  @BeforeEach
+  void migrate() {
+    outbox = new Outbox(Databases.migrated(relay));
+  }
+
+  private RelayProcess process(FencepostConfig.Relay settings) {
+    return new RelayProcess(
+        RelayConfigs.database(outbox.uri()), settings, vertx -> new FakePublisher(vertx, broker));
+  }
+
+  private List<String> bodies() {
+    return broker.rows().stream()
+        .map(row -> new String(row.message().body(), StandardCharsets.UTF_8))
+        .toList();
+  }
+
+  private void awaitBodies(int count) {
+    Await.until(count + " rows", Duration.ofSeconds(90), () -> broker.arrived.size() >= count);
+    assertThat(broker.arrived).hasSize(count);
+  }
+
+  private static void insert(Statement statement, String body) throws SQLException {
+    statement.execute(
+        "insert into fencepost.outbox (type, key, payload) values ('t', 'late', '" + body + "')");
+  }
+
+  @Test
+  void r07ALowerNumberThatCommitsAfterAHigherOneWasReadIsPublished() throws Exception {
+    try (Connection writer = PostgresServer.connect(outbox.uri());
+        Statement statement = writer.createStatement();
+        RelayProcess process = process(relay)) {
+      Await.until("the lane", () -> process.lanes() == 1);
+      for (int i = 0; i < 20; i++) {
+        writer.setAutoCommit(false);
+        insert(statement, "lower" + i);
+        outbox.insert("", "q", null, "higher" + i);
+        awaitBodies(2 * i + 1);
+        assertThat(bodies()).last().isEqualTo("higher" + i);
+        writer.commit();
+        awaitBodies(2 * i + 2);
+        assertThat(bodies()).last().isEqualTo("lower" + i);
+      }
+    }
+  }
+
+  /** Read back by index over many batches. */
+  @Test
+  void r08ALongTransactionHoldsNobodyBackAndLosesNothing() throws Exception {
+    try (Connection writer = PostgresServer.connect(outbox.uri());
+        Statement statement = writer.createStatement();
+        RelayProcess process = process(relay)) {
+      Await.until("the lane", () -> process.lanes() == 1);
+      writer.setAutoCommit(false);
+      insert(statement, "first");
+      for (int i = 0; i < 30; i++) {
+        outbox.insert("", "q", "k", "other" + i);
+        awaitBodies(i + 1);
+      }
+      insert(statement, "second");
+      outbox.insert("", "q", "k", "other30");
+      awaitBodies(31);
+      writer.commit();
+      awaitBodies(33);
+      assertThat(bodies().subList(31, 33)).containsExactly("first", "second");
+    }
+  }
+
+  /** Far behind: its rows are found by its transaction id. Another owner finds them too. */
+  @Test
+  void r08RowsOfATransactionThatIsFarBehindAreFoundByItsId() throws Exception {
+    int others = (int) Batch.NEAR + 10_000;
+    try (Connection writer = PostgresServer.connect(outbox.uri());
+        Statement statement = writer.createStatement()) {
+      try (RelayProcess process = process(relay)) {
+        Await.until("the lane", () -> process.lanes() == 1);
+        writer.setAutoCommit(false);
+        insert(statement, "first");
+        outbox.insert("", "q", "k", "0"); // the transaction is in the snapshot of this batch
+        awaitBodies(1);
+        outbox.insertMany("", "q", 100, 1, others);
+        awaitBodies(1 + others);
+        insert(statement, "second");
+        outbox.insert("", "q", "k", "last");
+        awaitBodies(2 + others);
+      }
+      try (RelayProcess process = process(relay)) {
+        Await.until("the lane", () -> process.lanes() == 1);
+        writer.commit();
+        awaitBodies(4 + others);
+        assertThat(bodies().subList(2 + others, 4 + others)).containsExactly("first", "second");
+      }
+    }
+  }
+
+  @Test
+  void r10OrderIsThatOfTheSequenceWhateverTheClocksSay() {
+    outbox.execute(
+        "insert into fencepost.outbox (type, key, payload, created_at) select 't', 'k',"
+            + " convert_to(n::text, 'UTF8'), now() - n * interval '1 hour'"
+            + " from generate_series(1, 20) n");
+    try (RelayProcess process = process(relay)) {
+      awaitBodies(20);
+      assertThat(bodies())
+          .isEqualTo(IntStream.rangeClosed(1, 20).mapToObj(Integer::toString).toList());
+      assertThat(process.lanes()).isEqualTo(1);
+    }
+  }
+
+  /** One row of a key is out at a time; the weaker mode sends on without waiting. */
+  @Test
+  void theTwoOrderings() {
+    broker.silent = true;
+    outbox.insertMany("", "q", 1, 1, 200);
+    RelayProcess ordered = process(relay);
+    try {
+      Await.until("the first", () -> broker.arrived.size() == 1);
+      outbox.insert("", "q", "other", "201");
+      Await.until("the next key", () -> broker.arrived.size() == 2);
+      assertThat(bodies()).containsExactly("1", "201");
+    } finally {
+      ordered.kill();
+    }
+    broker.arrived.clear();
+    try (RelayProcess pipelined = process(RelayConfigs.pipelined(relay))) {
+      Await.until("all, none of them confirmed", () -> broker.arrived.size() == 201);
+      assertThat(bodies())
+          .isEqualTo(IntStream.rangeClosed(1, 201).mapToObj(Integer::toString).toList());
+      assertThat(pipelined.events.mostUnconfirmed).isEqualTo(201);
+    }
+  }
+}
