@@ -21,35 +21,45 @@ public final class Schema {
   }
 
   /** What a migration did. */
-  public record Migrated(List<String> applied, String version) {}
+  public record Migrated(List<String> applied, String version, boolean rebased) {}
+
+  /** Without laying the outbox anew. */
+  public Migrated migrate(@Nullable String role) {
+    return migrate(role, false);
+  }
 
   /**
    * Creates or upgrades it, and grants what an application needs.
    *
    * @param role to grant it to, or null for nobody
+   * @param rebase whether to lay the outbox anew where it comes from another cluster or has another
+   *     number of lanes
    */
-  public Migrated migrate(@Nullable String role) {
+  public Migrated migrate(@Nullable String role, boolean rebase) {
     return Blocking.call(
         DEADLINE,
         vertx -> {
           Migrations migrations = new Migrations(vertx, config);
           return migrations
-              .migrate()
+              .migrate(rebase)
               .compose(
                   applied ->
                       (role == null ? Future.<Void>succeededFuture() : migrations.grant(role))
-                          .map(v -> new Migrated(applied.applied(), applied.version())));
+                          .map(
+                              v ->
+                                  new Migrated(
+                                      applied.applied(), applied.version(), applied.rebased())));
         });
   }
 
   /** The SQL of {@link #migrate}, line by line; nothing when nothing is to be done. */
-  public List<String> pending(@Nullable String role) {
+  public List<String> pending(@Nullable String role, boolean rebase) {
     return Blocking.call(
         DEADLINE,
         vertx -> {
           Migrations migrations = new Migrations(vertx, config);
           return migrations
-              .pending()
+              .pending(rebase)
               .map(
                   sql -> {
                     List<String> lines = new ArrayList<>(sql.lines().toList());

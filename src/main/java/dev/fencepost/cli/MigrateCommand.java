@@ -20,7 +20,8 @@ import picocli.CommandLine.Spec;
     footerHeading = "%nExamples:%n",
     footer = {
       "  fencepost migrate -c conf/fencepost.yaml --dry-run",
-      "  fencepost migrate -c conf/fencepost.yaml --application-role shop"
+      "  fencepost migrate -c conf/fencepost.yaml --application-role shop",
+      "  fencepost migrate -c conf/fencepost.yaml --rebase"
     })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class MigrateCommand implements Callable<Integer> {
@@ -37,13 +38,21 @@ final class MigrateCommand implements Callable<Integer> {
       description = "Grant this role what an application needs to write events, nothing else.")
   private @Nullable String role;
 
+  @Option(
+      names = "--rebase",
+      description =
+          "After a dump was restored into another cluster, or for another number of lanes: lay the "
+              + "outbox anew. What is not published stays; what was is no longer kept for replay. "
+              + "Stop every relay first.")
+  private boolean rebase;
+
   @Override
   public Integer call() {
     FencepostConfig loaded = config.load();
     Schema schema = new Schema(loaded);
     PrintWriter out = spec.commandLine().getOut();
     if (dryRun) {
-      schema.pending(role).forEach(out::println);
+      schema.pending(role, rebase).forEach(out::println);
     } else {
       report(out, loaded.database().schema(), migrate(schema));
     }
@@ -53,7 +62,7 @@ final class MigrateCommand implements Callable<Integer> {
 
   private Schema.Migrated migrate(Schema schema) {
     try (Elapsed shown = new Elapsed(spec.commandLine().getErr(), "migrating")) {
-      return schema.migrate(role);
+      return schema.migrate(role, rebase);
     }
   }
 
@@ -68,6 +77,12 @@ final class MigrateCommand implements Callable<Integer> {
                 + String.join(", ", applied)
                 + ", now version "
                 + migrated.version());
+    if (rebase) {
+      out.println(
+          migrated.rebased()
+              ? "the outbox was laid anew; what was not published will be"
+              : "the outbox lies as it should: nothing was laid anew");
+    }
     if (role != null) {
       out.println("role " + role + " may insert into the outbox and publish, nothing else");
     }

@@ -46,16 +46,19 @@ public final class Migrations {
   /**
    * @param applied versions, in order
    * @param version the schema's version now
+   * @param rebased whether the outbox was laid anew
    */
-  public record Applied(List<String> applied, String version) {}
+  public record Applied(List<String> applied, String version, boolean rebased) {}
 
   /**
    * Brings the schema up to date and completes with what was done. Several at once are safe: one
    * works, the others wait and find nothing left.
    *
+   * @param rebase whether to lay the outbox anew where it comes from another cluster or has another
+   *     number of lanes
    * @return fails with a {@link FencepostException}
    */
-  public Future<Applied> migrate() {
+  public Future<Applied> migrate(boolean rebase) {
     return blocking(
         () -> {
           try (Connection lock = lock()) {
@@ -66,16 +69,30 @@ public final class Migrations {
                     .toList();
             SchemaLayout layout = layout();
             layout.apply(lock);
+            String sql = rebase ? layout.rebase(lock) : null;
+            if (sql != null) {
+              Rebase.run(lock, sql);
+            }
             layout.check(lock);
-            return new Applied(versions, String.valueOf(current(flyway(lock).info())));
+            return new Applied(versions, String.valueOf(current(flyway(lock).info())), sql != null);
           }
         });
+  }
+
+  /** Without laying the outbox anew. */
+  public Future<Applied> migrate() {
+    return migrate(false);
+  }
+
+  /** What {@link #migrate()} would do. */
+  public Future<String> pending() {
+    return pending(false);
   }
 
   /**
    * The SQL of what {@link #migrate} would do, with its placeholders filled; empty when nothing.
    */
-  public Future<String> pending() {
+  public Future<String> pending(boolean rebase) {
     return blocking(
         () -> {
           try (Connection connection = source.open()) {
@@ -85,6 +102,10 @@ public final class Migrations {
             }
             if (!parts.isEmpty() && !schemaExists(connection)) {
               parts.add(0, "create schema " + schema() + ";\n");
+            }
+            if (rebase && parts.isEmpty()) {
+              String sql = layout().rebase(connection);
+              parts.addAll(sql == null ? List.of() : List.of("-- re-base\nbegin;", sql, "commit;"));
             }
             return String.join("\n", parts);
           }

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The outbox as it was laid: lanes and the seconds of a slot are part of its columns, and the
@@ -23,9 +24,15 @@ final class SchemaLayout {
                < (select a.attnum from pg_attribute a
                    where a.attrelid = '${schema}.outbox'::regclass and a.attname = 'seq'),
              (select s.seqcache from pg_sequence s
-               where s.seqrelid = '${schema}.outbox_seq'::regclass) = 1
+               where s.seqrelid = '${schema}.outbox_seq'::regclass) = 1,
+             l.system_identifier = (select system_identifier from pg_control_system())
+               and not exists (
+                 select 1 from ${schema}.relay_checkpoints c
+                 where pg_snapshot_xmax(coalesce(c.cur, c.last)) > pg_snapshot_xmax(pg_current_snapshot()))
       from ${schema}.relay_layout l
       """;
+
+  private static final String REBASE = "`fencepost migrate -c FILE --rebase`";
 
   private static final String SLOT_DEFAULT =
       "alter table ${schema}.outbox alter column slot set default"
@@ -55,6 +62,13 @@ final class SchemaLayout {
             "the outbox was changed by hand: tx must stand before seq, and the sequence must cache"
                 + " nothing");
       }
+      if (!row.getBoolean(5)) {
+        throw mismatch(
+            "the outbox comes from another database cluster (a dump was restored, or pg_upgrade was"
+                + " used): what is published is not known by its transaction ids here. Stop every"
+                + " relay of the schema and run "
+                + REBASE);
+      }
       if (row.getInt(1) != lanes) {
         throw mismatch(
             "relay.lanes is "
@@ -62,7 +76,9 @@ final class SchemaLayout {
                 + ", but the schema was laid with "
                 + row.getInt(1)
                 + ": write relay.lanes: "
-                + row.getInt(1));
+                + row.getInt(1)
+                + ", or lay it anew with "
+                + REBASE);
       }
       if (row.getLong(2) != slotSeconds) {
         throw mismatch(
@@ -87,6 +103,22 @@ final class SchemaLayout {
         statement.execute(sql(SLOT_DEFAULT));
         statement.execute(sql("update ${schema}.relay_layout set slot_seconds = ${slotSeconds}"));
       }
+    }
+  }
+
+  /**
+   * The SQL that lays the outbox anew, or null when it lies as it should.
+   *
+   * @param connection on which the schema is up to date
+   */
+  @Nullable String rebase(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(sql(READ))) {
+      if (!row.next()) {
+        return null;
+      }
+      boolean relaid = row.getInt(1) != lanes;
+      return relaid || !row.getBoolean(5) ? Rebase.sql(schema, lanes, relaid) : null;
     }
   }
 

@@ -97,6 +97,18 @@ final class PostgresFolder {
     write(Path.of(data(), "standby.signal"), "");
   }
 
+  /** {@code pg_dump} of one database; readable for other servers of the same user. */
+  Path dump(String uri) {
+    Path file = folder.resolve("dump");
+    run("pg_dump", List.of("--format=custom", "--file=" + file, "--dbname=" + uri));
+    return file;
+  }
+
+  /** {@code pg_restore} into an empty database. */
+  void restore(Path dump, String uri) {
+    run("pg_restore", List.of("--exit-on-error", "--dbname=" + uri, dump.toString()));
+  }
+
   /** What a standby needs to follow a server. */
   static String connectionInfo(int primaryPort) {
     return "host=127.0.0.1 port="

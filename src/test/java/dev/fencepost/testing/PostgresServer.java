@@ -8,6 +8,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -199,6 +200,18 @@ public final class PostgresServer implements AutoCloseable {
   public void promote() {
     own("promote");
     execute(uri, "select pg_promote(true, 60)");
+  }
+
+  /** {@code pg_dump} of one of its databases; the file goes with the server. */
+  public Path dump(String uri) {
+    own("dump");
+    return folder.dump(uri);
+  }
+
+  /** {@code pg_restore} of another server's dump into an empty database of this one. */
+  public void restore(Path dump, String uri) {
+    own("restore");
+    folder.restore(dump, uri);
   }
 
   /** Kills it and deletes its folder; nothing for a server somebody else runs. */
