@@ -67,7 +67,9 @@ final class Rebase {
         from pg_current_snapshot() s, pg_current_xact_id() own) f;
       """;
 
-  /** The column is generated: it cannot be changed, and while the table is empty it costs nothing. */
+  /**
+   * The column is generated: it cannot be changed, and while the table is empty it costs nothing.
+   */
   private static final String LANE =
       """
       drop view ${schema}.relay_lanes;
@@ -113,5 +115,4 @@ final class Rebase {
       connection.setAutoCommit(before);
     }
   }
-
 }

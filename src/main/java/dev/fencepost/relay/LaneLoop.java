@@ -300,8 +300,7 @@ public final class LaneLoop {
         lane.number(),
         fence(),
         batches.settled().reached(),
-        new LaneStore.Lag(
-            sender.cause(), behind, sender.detail(), batches.tip().awaited()),
+        new LaneStore.Lag(sender.cause(), behind, sender.detail(), batches.tip().awaited()),
         refusals.rows());
   }
 }

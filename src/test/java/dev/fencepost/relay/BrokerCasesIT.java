@@ -50,8 +50,7 @@ class BrokerCasesIT {
       Await.until("the last is parked", () -> outbox.parked() == 1);
       // Retried, some times, it takes none of the others along.
       Await.until(
-          "it was tried again",
-          () -> outbox.number("select attempts from fencepost.parked") >= 3);
+          "it was tried again", () -> outbox.number("select attempts from fencepost.parked") >= 3);
       assertThat(arrivals.all).hasSize(99);
       assertThat(process.events.published.get(0)).isEqualTo(99);
     }
