@@ -20,6 +20,10 @@ final class Held {
 
   final OutboxRow row;
   final Batch batch;
+
+  /** Counts up in the order of the outbox. */
+  final long admitted;
+
   State state = State.WAITING;
 
   /** Whether it was ever written to the broker, and would be sent again after a crash. */
@@ -30,8 +34,9 @@ final class Held {
 
   long sentAt;
 
-  Held(OutboxRow row, Batch batch) {
+  Held(OutboxRow row, Batch batch, long admitted) {
     this.row = row;
     this.batch = batch;
+    this.admitted = admitted;
   }
 }

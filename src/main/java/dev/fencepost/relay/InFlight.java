@@ -3,11 +3,13 @@ package dev.fencepost.relay;
 import dev.fencepost.model.OutboxRow;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +20,11 @@ import org.jspecify.annotations.Nullable;
 final class InFlight {
   private final boolean ordered;
   private final Deque<Held> order = new ArrayDeque<>();
-  private final Deque<Held> ready = new ArrayDeque<>();
+
+  /** The oldest first: a row that waited for its key goes before all that came after it. */
+  private final PriorityQueue<Held> ready =
+      new PriorityQueue<>(Comparator.comparingLong(held -> held.admitted));
+
   private final Map<Long, Held> sent = new HashMap<>();
   private final Map<String, Held> lastOfKey = new HashMap<>();
   private final Set<String> ids = new HashSet<>();
@@ -27,6 +33,7 @@ final class InFlight {
   private int exposed;
   private int settledExposed;
   private int covering;
+  private long admissions;
 
   InFlight(boolean ordered) {
     this.ordered = ordered;
@@ -71,7 +78,7 @@ final class InFlight {
   }
 
   Held admit(OutboxRow row, Batch batch) {
-    Held held = new Held(row, batch);
+    Held held = new Held(row, batch, admissions++);
     order.add(held);
     batch.hold();
     bytes += row.message().body().length;
@@ -103,14 +110,15 @@ final class InFlight {
   }
 
   /**
-   * The next row to be written, or null; two rows of one event id are never out together.
+   * The next row to be written, or null; two rows of one event id are never out together. The head
+   * of the order needs no room: until it is settled, none comes free.
    *
    * @param room whether one may be written that was not before
    */
   @Nullable Held poll(boolean room) {
     Held held;
     while ((held = ready.peek()) != null) {
-      if (held.state == Held.State.READY && !held.exposed && !room) {
+      if (held.state == Held.State.READY && !held.exposed && !room && held != order.peek()) {
         return null;
       }
       ready.remove();
@@ -156,8 +164,8 @@ final class InFlight {
       return;
     }
     Deque<Held> waiting = sameId.remove(id);
-    while (waiting != null && !waiting.isEmpty()) {
-      ready.addFirst(waiting.removeLast());
+    if (waiting != null) {
+      ready.addAll(waiting);
     }
   }
 
