@@ -145,6 +145,29 @@ class ArchitectureTest {
     methods().should().notBeAnnotatedWith(Disabled.class).check(TESTS);
   }
 
+  /** W13: leases and due times are the database's; the wall clock is asked for display alone. */
+  @Test
+  void w13_leasesKnowNoWallClock() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(ROOT + ".worker", ROOT + ".decide", ROOT + ".pg")
+        .and()
+        .doNotHaveSimpleName("VertxTimers")
+        .should()
+        .callMethod(System.class, "currentTimeMillis")
+        .orShould()
+        .callMethod(java.time.Instant.class, "now")
+        .orShould()
+        .callMethod(java.time.LocalDateTime.class, "now")
+        .orShould()
+        .callMethod(java.time.OffsetDateTime.class, "now")
+        .orShould()
+        .callMethod(java.time.ZonedDateTime.class, "now")
+        .orShould()
+        .callMethod(java.time.Clock.class, "systemUTC")
+        .check(MAIN);
+  }
+
   @Test
   void filesStayShort() throws IOException {
     try (Stream<Path> files = Files.walk(Path.of("src/main/java"))) {

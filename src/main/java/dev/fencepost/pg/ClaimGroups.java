@@ -125,7 +125,7 @@ final class ClaimGroups {
             null,
             Duration.ZERO,
             false,
-            (System.currentTimeMillis() + left.toMillis()) * 1000));
+            0)); // no place in a sweep
   }
 
   /** The ticket of a first start. */

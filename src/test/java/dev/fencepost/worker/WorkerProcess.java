@@ -23,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -34,6 +35,8 @@ final class WorkerProcess implements AutoCloseable {
   static final Duration TTL = Duration.ofSeconds(3);
   private static final Duration SOFT = Duration.ofMillis(1_200);
   private static final Duration HARD = Duration.ofMillis(1_800);
+
+  private static final Map<String, CountDownLatch> HUNG = new ConcurrentHashMap<>();
 
   final Vertx vertx = Vertx.vertx();
   final String owner = "test-" + UUID.randomUUID();
@@ -118,6 +121,15 @@ final class WorkerProcess implements AutoCloseable {
         activities);
   }
 
+  private static CountDownLatch hung(String eventId) {
+    return HUNG.computeIfAbsent(eventId, id -> new CountDownLatch(1));
+  }
+
+  /** Lets a silent or deaf handler of this JVM end. */
+  static void release(String eventId) {
+    hung(eventId).countDown();
+  }
+
   private BoundHandler handler(QueueConfig queue, ActivityConfig activity) {
     if (activity.kind() == ActivityKind.EFFECT) {
       return new BoundHandler.Effect(
@@ -157,7 +169,14 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /** By the event's id. */
-    private void misbehave(ActivityContext context) {
+    private void misbehave(ActivityContext context) throws InterruptedException {
+      if (context.eventId().startsWith("silent")) {
+        context.progress(1, "first");
+        hung(context.eventId()).await();
+      }
+      if (context.eventId().startsWith("deaf") && context.attempt() == 1) {
+        ignoringInterrupts(hung(context.eventId()));
+      }
       if (context.eventId().startsWith("killer")) {
         new Death(Stage.BEFORE_REMOTE_CALL, "KILL").at(Stage.BEFORE_REMOTE_CALL);
       }
@@ -166,6 +185,18 @@ final class WorkerProcess implements AutoCloseable {
       }
       if (context.eventId().startsWith("unprintable")) {
         throw new IllegalStateException("NUL \u0000, lone \ud800 " + "x".repeat(2_000_000));
+      }
+    }
+
+    private static void ignoringInterrupts(CountDownLatch latch) {
+      boolean released = false;
+      while (!released) {
+        try {
+          latch.await();
+          released = true;
+        } catch (InterruptedException e) {
+          System.out.println("somebody wants it to end");
+        }
       }
     }
 

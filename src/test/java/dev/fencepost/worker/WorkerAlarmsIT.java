@@ -1,0 +1,207 @@
+package dev.fencepost.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.fencepost.config.ActivityConfig;
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.config.QueueConfig;
+import dev.fencepost.testing.Await;
+import dev.fencepost.testing.PostgresServer;
+import dev.fencepost.testing.TestServers;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+/** Handlers that hang, and what a person still has to decide: on real servers. */
+class WorkerAlarmsIT {
+  private static final Duration DEADLINE = Duration.ofSeconds(90);
+  private static final Duration RENEW = Duration.ofSeconds(1);
+  private static final Duration SILENCE = Duration.ofSeconds(2);
+  private static final String QUEUE = "alarms";
+  private String database;
+  private String broker;
+  private Remote remote;
+
+  @BeforeEach
+  void servers() {
+    database = TestServers.postgres().newDatabase();
+    broker = TestServers.broker().newVhost();
+    WorkerProcess.migrate(database);
+    remote = new Remote(database);
+  }
+
+  private WorkerProcess worker(Duration hard) {
+    return new WorkerProcess(
+        database, broker, new Death(Stage.NONE, "KILL"), List.of(hanging(hard)));
+  }
+
+  /** As the usual queue, but {@code pure} has one slot, these limits and a progress timeout. */
+  private static QueueConfig hanging(Duration hard) {
+    QueueConfig usual = WorkerProcess.queue(QUEUE);
+    Map<String, ActivityConfig> types = new LinkedHashMap<>(usual.activities());
+    ActivityConfig pure = usual.activities().get("pure");
+    types.put(
+        "pure",
+        new ActivityConfig(
+            pure.type(),
+            pure.kind(),
+            pure.handler(),
+            1,
+            new ActivityConfig.Timing(
+                new FencepostConfig.LeaseTimes(RENEW.multipliedBy(8), RENEW),
+                hard.dividedBy(2),
+                hard,
+                SILENCE),
+            pure.retry(),
+            null));
+    return new QueueConfig(
+        QUEUE, QUEUE, usual.declare(), usual.intake(), null, null, types);
+  }
+
+  private void send(String type, String... ids) throws Exception {
+    try (Publishing publishing = new Publishing(broker)) {
+      publishing.declare(QUEUE);
+      for (String id : ids) {
+        publishing.send(QUEUE, type, id);
+      }
+      publishing.confirmed();
+    }
+  }
+
+  private long number(String sql) {
+    return Long.parseLong(remote.ask(sql));
+  }
+
+  private String state(String id) {
+    return remote.ask("select state from fencepost.activities where event_id = '" + id + "'");
+  }
+
+  @Test
+  void w14_aHandlerStuckBehindAHealthyHeartbeatRaisesTheAlarm() throws Exception {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger("dev.fencepost.worker");
+    logger.addAppender(log);
+    try (WorkerProcess worker = worker(Duration.ofMinutes(2))) {
+      send("pure", "silent-1");
+      Await.until("the metric", DEADLINE, () -> worker.events.stalled == 1);
+      Await.until(
+          "the audit line",
+          DEADLINE,
+          () -> number("select count(*) from fencepost.audit_log where action = 'stalled'") == 1);
+      assertThat(List.copyOf(log.list))
+          .extracting(ILoggingEvent::getFormattedMessage)
+          .anyMatch(
+              line ->
+                  line.matches(
+                      "stalled event=silent-1 type=pure queue=alarms phase=first progress=1"
+                          + " silent=[0-9]+m?s lease=held"));
+      double after =
+          Double.parseDouble(
+              remote.ask(
+                  "select extract(epoch from l.at - t.started_at) from fencepost.audit_log l join"
+                      + " fencepost.attempts t using (consumer, event_id) where action ="
+                      + " 'stalled'"));
+      assertThat(after)
+          .as("within the timeout and one renewal; the rest is for a loaded machine")
+          .isBetween(1.9, SILENCE.plus(RENEW).toSeconds() + 4.0);
+      Await.until(
+          "the heartbeat goes on",
+          DEADLINE,
+          () ->
+              number(
+                      "select count(*) from fencepost.activities a join fencepost.audit_log l"
+                          + " using (consumer, event_id) where action = 'stalled' and state ="
+                          + " 'running' and a.fence = 1 and a.progress_seq = 1 and"
+                          + " lease_until > l.at + interval '8.5 seconds'")
+                  == 1);
+      WorkerProcess.release("silent-1");
+      Await.until("done", DEADLINE, () -> "completed".equals(state("silent-1")));
+      Await.until("no alarm any more", DEADLINE, () -> worker.events.stalled == 0);
+    } finally {
+      WorkerProcess.release("silent-1");
+      logger.detachAppender(log);
+    }
+  }
+
+  @Test
+  void w16_theSlotOfAThreadThatRunsOnIsNotGivenAway() throws Exception {
+    try (WorkerProcess worker = worker(Duration.ofSeconds(2))) {
+      send("pure", "deaf-1", "next-1");
+      Await.until("leaked", DEADLINE, () -> worker.events.leaked == 1);
+      assertThat(worker.verticle.notReady()).contains("all slots of pure");
+      Await.until(
+          "timed out, waits", DEADLINE, () -> "retry_scheduled".equals(state("deaf-1")));
+      send("idempotent", "other-type");
+      Await.until("others go on", DEADLINE, () -> "completed".equals(state("other-type")));
+      assertThat(state("next-1")).as("no slot, no start").isNull();
+      assertThat(number("select attempts from fencepost.activities where event_id = 'deaf-1'"))
+          .isEqualTo(1);
+      WorkerProcess.release("deaf-1");
+      Await.until("the slot is back", DEADLINE, () -> worker.events.leaked == 0);
+      Await.until("it runs again", DEADLINE, () -> "completed".equals(state("deaf-1")));
+      Await.until("and the next", DEADLINE, () -> "completed".equals(state("next-1")));
+      assertThat(worker.verticle.notReady()).isNull();
+      assertThat(
+              remote.ask(
+                  "select string_agg(outcome, ' ' order by fence) from fencepost.attempts where"
+                      + " event_id = 'deaf-1'"))
+          .isEqualTo("timed_out succeeded");
+      assertThat(
+              number(
+                  "select count(*) from fencepost.audit_log where event_id = 'deaf-1' and action in"
+                      + " ('late_result', 'lease_lost')"))
+          .as("its late result is evidence")
+          .isPositive();
+    } finally {
+      WorkerProcess.release("deaf-1");
+    }
+  }
+
+  @Test
+  void aReviewIsStillOneAfterAnHourOfBackgroundLoops() throws Exception {
+    try (WorkerProcess worker = worker(Duration.ofSeconds(10))) {
+      send("irreversible", "unprintable-1");
+      Await.until("review", DEADLINE, () -> "manual_review".equals(state("unprintable-1")));
+      long fence = number("select fence from fencepost.activities");
+      for (int quarter = 1; quarter <= 4; quarter++) {
+        age(Duration.ofMinutes(15));
+        String flaky = "flaky-" + quarter;
+        send("idempotent", flaky); // a retry that comes due says that the loops have run
+        Await.until("the loops run", DEADLINE, () -> "completed".equals(state(flaky)));
+      }
+      send("irreversible", "unprintable-1");
+      Await.until("a duplicate", DEADLINE, () -> worker.events.acknowledged >= 6);
+      assertThat(state("unprintable-1")).isEqualTo("manual_review");
+      assertThat(
+              number("select fence from fencepost.activities where event_id = 'unprintable-1'"))
+          .isEqualTo(fence);
+      assertThat(remote.count("remote_call", "unprintable-1")).isZero();
+      assertThat(
+              number(
+                  "select count(*) from fencepost.attempts where event_id = 'unprintable-1'"))
+          .isEqualTo(1);
+    }
+  }
+
+  /** The database's time goes on for everything that is stored. */
+  private void age(Duration by) {
+    String past = " - interval '" + by.toSeconds() + " seconds'";
+    StringBuilder set = new StringBuilder("first_seen_at = first_seen_at" + past);
+    for (String column :
+        List.of("lease_until", "next_attempt_at", "started_at", "ended_at", "finished_at")) {
+      set.append(", ").append(column).append(" = ").append(column).append(past);
+    }
+    PostgresServer.execute(
+        database,
+        "update fencepost.activity set " + set,
+        "update fencepost.claim_batch set until = until" + past);
+  }
+}
