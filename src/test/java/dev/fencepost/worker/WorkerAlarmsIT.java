@@ -61,8 +61,7 @@ class WorkerAlarmsIT {
                 SILENCE),
             pure.retry(),
             null));
-    return new QueueConfig(
-        QUEUE, QUEUE, usual.declare(), usual.intake(), null, null, types);
+    return new QueueConfig(QUEUE, QUEUE, usual.declare(), usual.intake(), null, null, types);
   }
 
   private void send(String type, String... ids) throws Exception {
@@ -137,8 +136,7 @@ class WorkerAlarmsIT {
       send("pure", "deaf-1", "next-1");
       Await.until("leaked", DEADLINE, () -> worker.events.leaked == 1);
       assertThat(worker.verticle.notReady()).contains("all slots of pure");
-      Await.until(
-          "timed out, waits", DEADLINE, () -> "retry_scheduled".equals(state("deaf-1")));
+      Await.until("timed out, waits", DEADLINE, () -> "retry_scheduled".equals(state("deaf-1")));
       send("idempotent", "other-type");
       Await.until("others go on", DEADLINE, () -> "completed".equals(state("other-type")));
       assertThat(state("next-1")).as("no slot, no start").isNull();
@@ -180,13 +178,10 @@ class WorkerAlarmsIT {
       send("irreversible", "unprintable-1");
       Await.until("a duplicate", DEADLINE, () -> worker.events.acknowledged >= 6);
       assertThat(state("unprintable-1")).isEqualTo("manual_review");
-      assertThat(
-              number("select fence from fencepost.activities where event_id = 'unprintable-1'"))
+      assertThat(number("select fence from fencepost.activities where event_id = 'unprintable-1'"))
           .isEqualTo(fence);
       assertThat(remote.count("remote_call", "unprintable-1")).isZero();
-      assertThat(
-              number(
-                  "select count(*) from fencepost.attempts where event_id = 'unprintable-1'"))
+      assertThat(number("select count(*) from fencepost.attempts where event_id = 'unprintable-1'"))
           .isEqualTo(1);
     }
   }

@@ -181,7 +181,8 @@ class WorkerVerticleTest {
                   .anyMatch(
                       line ->
                           line.getFormattedMessage()
-                              .startsWith("handler event=e1 type=t queue=q blocks the event loop")));
+                              .startsWith(
+                                  "handler event=e1 type=t queue=q blocks the event loop")));
       takeOver(); // the loop stands still: nobody else is at the store
       release.countDown();
       Await.until("refused", DEADLINE, () -> events.leasesLost == 1);
@@ -200,12 +201,10 @@ class WorkerVerticleTest {
         Await.value(
             "the lease has expired",
             DEADLINE,
-            () ->
-                store.expired(Bench.QUEUE, null, 1).result().stream().findFirst().orElse(null));
+            () -> store.expired(Bench.QUEUE, null, 1).result().stream().findFirst().orElse(null));
     store.recover(
         "other", evidence, RecoveryDecision.RETRY_SAME_ACTIVITY, Bench.message("t", "e1"));
-    Claim.Work work =
-        new Claim.Work("t", ActivityKind.IDEMPOTENT, 3, 2, Duration.ofMinutes(5));
+    Claim.Work work = new Claim.Work("t", ActivityKind.IDEMPOTENT, 3, 2, Duration.ofMinutes(5));
     assertThat(store.claimSuspect("other", Bench.QUEUE, Map.of("t", work)).result()).isNotNull();
   }
 
