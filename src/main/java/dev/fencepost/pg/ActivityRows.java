@@ -14,7 +14,8 @@ final class ActivityRows {
   /** The columns of {@link #evidence}, of an activity called {@code a}. */
   static final String EVIDENCE =
       """
-      a.consumer, a.event_id, a.type, a.kind, a.owner, a.fence, a.phase, a.progress_seq, a.attempts,
+      a.consumer, a.event_id, a.type, a.kind, a.owner, a.fence,
+      coalesce(a.attempt_fence = a.fence and a.outcome is null, false) as open_start, a.phase, a.progress_seq, a.attempts,
       greatest(a.max_attempts, a.granted) as max_attempts, a.retries, a.max_retries, a.generation,
       a.receipt_outcome, (extract(epoch from now() - a.started_at) * 1000)::bigint as since_start,
       a.body is not null as has_body,
@@ -37,6 +38,7 @@ final class ActivityRows {
         new Evidence.Holder(
             row.getString("owner"),
             row.getLong("fence"),
+            row.getBoolean("open_start"),
             row.getString("phase"),
             row.getLong("progress_seq")),
         new Evidence.Counts(

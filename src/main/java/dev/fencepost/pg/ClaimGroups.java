@@ -115,7 +115,7 @@ final class ClaimGroups {
             ticket.id(),
             work.type(),
             work.kind(),
-            new Evidence.Holder(owner, ticket.fence(), null, null),
+            new Evidence.Holder(owner, ticket.fence(), true, null, null),
             new Evidence.Counts(
                 ticket.attempt(),
                 work.maxAttempts(),

@@ -104,7 +104,8 @@ final class Claims {
    */
   private void held(Job job, Claim.Held held, long sentNanos) {
     Evidence evidence = held.evidence();
-    boolean ours = evidence.holder().owner().equals(env.owner());
+    Evidence.Holder holder = evidence.holder();
+    boolean ours = holder.open() && holder.owner().equals(env.owner());
     if (ours && env.active().get(job.id) == job && !env.active().busy(job.id)) {
       start(job, lostTicket(job.lane, evidence), sentNanos, held.remaining());
     } else {

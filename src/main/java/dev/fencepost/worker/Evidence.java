@@ -25,8 +25,14 @@ public record Evidence(
     boolean hasBody,
     long leaseUntilMicros) {
 
-  /** Who holds it, under which fence, and how far it said it had come. */
-  public record Holder(String owner, long fence, @Nullable String phase, @Nullable Long progress) {}
+  /**
+   * Who holds it, under which fence, and how far it said it had come.
+   *
+   * @param open whether the fence is that of a counted start whose end nobody has reported; not
+   *     that of a probe, nor one that was raised when a run ended in the unknown
+   */
+  public record Holder(
+      String owner, long fence, boolean open, @Nullable String phase, @Nullable Long progress) {}
 
   public record Counts(
       int attempts, int maxAttempts, int retries, int maxRetries, int generation) {}

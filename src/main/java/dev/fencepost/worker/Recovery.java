@@ -41,7 +41,7 @@ final class Recovery {
     if (env.active().leaks(evidence.id()) && evidence.kind() == ActivityKind.QUERYABLE) {
       return Future.succeededFuture(false);
     }
-    if (isOurs(evidence)) {
+    if (claimedHere(evidence)) {
       Job here = env.active().get(evidence.id());
       boolean runsHere = here != asking || env.active().busy(evidence.id());
       return runsHere ? Future.succeededFuture(false) : giveBack(evidence, lane, message);
@@ -67,8 +67,10 @@ final class Recovery {
             });
   }
 
-  private boolean isOurs(Evidence evidence) {
-    return evidence.holder().owner().equals(env.owner());
+  /** Not what a probe of ours holds, nor what a run of ours left undecided. */
+  private boolean claimedHere(Evidence evidence) {
+    Evidence.Holder holder = evidence.holder();
+    return holder.open() && holder.owner().equals(env.owner());
   }
 
   /**

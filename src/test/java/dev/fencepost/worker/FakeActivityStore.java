@@ -254,7 +254,8 @@ public final class FakeActivityStore implements ActivityStore {
         row.id,
         row.type,
         row.kind,
-        new Evidence.Holder(String.valueOf(row.owner), row.fence, row.phase, row.progress),
+        new Evidence.Holder(
+            String.valueOf(row.owner), row.fence, row.open, row.phase, row.progress),
         new Evidence.Counts(
             row.attempts, row.maxAttempts, row.retries, row.maxRetries, row.generation),
         row.receipt,
@@ -334,7 +335,6 @@ public final class FakeActivityStore implements ActivityStore {
       row.owner = null;
     } else if (how instanceof Settlement.Undecided) {
       row.leaseUntil = nanos.getAsLong();
-      row.owner = null;
     }
   }
 

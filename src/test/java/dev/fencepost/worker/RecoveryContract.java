@@ -41,7 +41,7 @@ public abstract class RecoveryContract extends OutcomeContract {
     assertThat(result(store().expired(consumer, null, 10))).isEmpty();
     elapse(TTL);
     Evidence evidence = result(store().expired(consumer, null, 10)).get(0);
-    assertThat(evidence.holder()).isEqualTo(new Evidence.Holder(ME, 1, "uploading", 7L));
+    assertThat(evidence.holder()).isEqualTo(new Evidence.Holder(ME, 1, true, "uploading", 7L));
   }
 
   @Test
@@ -205,7 +205,10 @@ public abstract class RecoveryContract extends OutcomeContract {
     assertThat(hold.envelope()).isNull();
     assertThat(result(store().holdForProbe("host-3", evidence, request.work()))).isNull();
     assertThat(seen(request.id()).outcomes()).containsExactly(AttemptOutcome.LEASE_LOST);
-    assertThat(claim(request)).isInstanceOf(Claim.Held.class);
+    assertThat(claim(request))
+        .isInstanceOfSatisfying(
+            Claim.Held.class,
+            held -> assertThat(held.evidence().holder().open()).as("a probe's").isFalse());
     assertThat(probed(hold, RecoveryDecision.RECORD_COMPLETION, Receipt.succeeded("found"), null))
         .isTrue();
     Seen seen = seen(request.id());
@@ -248,6 +251,7 @@ public abstract class RecoveryContract extends OutcomeContract {
     assertThat(seen.outcomes()).containsExactly(AttemptOutcome.TIMED_OUT);
     Evidence evidence = expired(request);
     assertThat(evidence.holder().fence()).isEqualTo(2);
+    assertThat(evidence.holder().open()).as("its start has been reported").isFalse();
     assertThat(evidence.hasBody()).isTrue();
     assertThat(complete(ticket)).as("the late result").isFalse();
     recover(ME, RecoveryDecision.RETRY_SAME_ACTIVITY, request);

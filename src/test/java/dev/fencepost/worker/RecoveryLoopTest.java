@@ -14,6 +14,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -257,6 +258,58 @@ class RecoveryLoopTest {
     bench.advance(12_000);
     assertThat(bench.ran).hasSize(2);
     assertThat(bench.row("e1").state).isEqualTo(ActivityState.COMPLETED);
+  }
+
+  @Test
+  void aQueryableRunThatEndedInTheUnknownIsProbedByItsOwnProcessToo() {
+    AtomicInteger probes = new AtomicInteger();
+    bench
+        .type(
+            "t",
+            ActivityKind.QUERYABLE,
+            4,
+            SHORT,
+            new BoundHandler.Async(
+                new ActivityHandler() {
+                  @Override
+                  public Future<Receipt> run(ActivityContext context) {
+                    bench.ran.add(context.eventId());
+                    return Future.failedFuture(new IllegalStateException("who knows"));
+                  }
+
+                  @Override
+                  public Future<ProbeResult> probe(ActivityContext context) {
+                    probes.incrementAndGet();
+                    return Future.succeededFuture(ProbeResult.succeeded("ref-7"));
+                  }
+                }))
+        .start()
+        .deliver("t", "e1");
+    bench.advance(30_000);
+    assertThat(bench.ran).as("it has happened: never again").containsExactly("e1");
+    assertThat(probes).hasValue(1);
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.COMPLETED);
+    assertThat(bench.row("e1").attempts).isEqualTo(1);
+  }
+
+  @Test
+  void whatAProbeHoldsIsNotRunWhenTheAnswerToItWasLost() {
+    bench
+        .type(
+            "t",
+            ActivityKind.QUERYABLE,
+            4,
+            Bench.Times.DEFAULT,
+            new BoundHandler.Async(queryable(bench, ProbeResult.succeeded("ref-7"))))
+        .start();
+    diedElsewhere("t", ActivityKind.QUERYABLE, "e1", true);
+    bench.store.loseNextAnswerOf("holdForProbe");
+    bench.advance(36_000);
+    bench.broker.redeliver(Bench.message("t", "e1"));
+    bench.advance(60_000);
+    assertThat(bench.ran).isEmpty();
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.COMPLETED);
+    assertThat(bench.row("e1").attempts).isEqualTo(1);
   }
 
   @Test
