@@ -44,7 +44,8 @@ public final class ServiceProcess implements AutoCloseable {
   /** Starts the class with arguments and variables beside those of this JVM. */
   public static ServiceProcess start(
       Class<?> main, Map<String, String> environment, String... arguments) {
-    List<String> line = new ArrayList<>();
+    // Under nohup the tests would hand on a SIGHUP that is ignored.
+    List<String> line = new ArrayList<>(List.of("/usr/bin/env", "--default-signal=HUP"));
     line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     line.addAll(FLAGS);
     line.add(main.getName());
