@@ -390,6 +390,17 @@ class PgActivityStoreLimitsIT {
       String plan = plan(statement[0], statement[1]);
       assertThat(plan).as(plan).doesNotContain("Seq Scan on activity");
     }
+    String due =
+        plan(
+            ClaimSql.DUE,
+            "'me', 'c', array['t'], array['pure'], array[1], array[1], array[1], false, 1, array[1],"
+                + " array[1000], 1");
+    assertThat(due).as(due).contains("activity_due").doesNotContain("activity_next");
+    String pulse = plan(PulseSql.DUE, "1000") + plan(PulseSql.STANDING, "");
+    assertThat(pulse)
+        .as(pulse)
+        .contains("activity_next", "activity_waits")
+        .doesNotContain("Seq Scan on activity");
   }
 
   /** Under the settings of each transaction, with a plan for any values. */
@@ -401,7 +412,10 @@ class PgActivityStoreLimitsIT {
       connection.createStatement().execute("prepare looked as " + schema.database().sql(statement));
       StringBuilder plan = new StringBuilder();
       try (ResultSet lines =
-          connection.createStatement().executeQuery("explain execute looked(" + values + ")")) {
+          connection
+              .createStatement()
+              .executeQuery(
+                  "explain execute looked" + (values.isEmpty() ? "" : "(" + values + ")"))) {
         while (lines.next()) {
           plan.append(lines.getString(1)).append('\n');
         }
