@@ -90,7 +90,7 @@ final class TracedHandlers implements HandlerSource {
     }
   }
 
-  private <T> @Nullable Future<T> future(
+  private <T> Future<T> future(
       String what, ActivityContext context, Call<@Nullable Future<T>> handler) {
     TracedContext traced = begin(what, context);
     Future<T> result;
@@ -101,8 +101,9 @@ final class TracedHandlers implements HandlerSource {
       throw e;
     }
     if (result == null) {
-      end(traced.span(), new IllegalStateException("the handler returned null"));
-      return null;
+      NullPointerException nothing = new NullPointerException("the handler returned null");
+      end(traced.span(), nothing);
+      return Future.failedFuture(nothing);
     }
     return result.onComplete(done -> end(traced.span(), done.cause()));
   }
