@@ -247,6 +247,13 @@ public final class LaneLoop {
     }
     Checkpoint checkpoint = checkpoints.next();
     Parker.Parking parking = refusals.take();
+    return refusals.inTurn(() -> park(parking, checkpoint));
+  }
+
+  private Future<Void> park(Parker.Parking parking, Checkpoint checkpoint) {
+    if (stopped) {
+      return Future.succeededFuture();
+    }
     return ports
         .lanes()
         .park(settings.instance(), lane.life(), parking.rows(), checkpoint)

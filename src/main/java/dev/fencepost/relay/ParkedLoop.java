@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +40,8 @@ final class ParkedLoop {
       Destinations destinations,
       ParkedTotal total,
       ParkedLog log,
-      RelayEvents events) {}
+      RelayEvents events,
+      InTurn changes) {}
 
   ParkedLoop(Vertx vertx, RelaySettings settings, ParkedRows store, LaneLoop.Lane lane, Desk desk) {
     this.store = store;
@@ -80,9 +82,13 @@ final class ParkedLoop {
     Future<Void> asked = Future.succeededFuture();
     if (requested) {
       requested = false;
-      asked = store.carryOut(owner).map(this::absorb).mapEmpty();
+      asked = change(() -> store.carryOut(owner)).mapEmpty();
     }
     return asked.compose(v -> store.due(owner.lane(), limit)).compose(this::attempt);
+  }
+
+  private Future<Duration> change(Supplier<Future<ParkedRows.State>> change) {
+    return desk.changes().run(() -> change.get().map(this::absorb));
   }
 
   private Duration absorb(ParkedRows.State state) {
@@ -107,10 +113,10 @@ final class ParkedLoop {
         chains.add(publish(chain.subList(0, 1), 0, answers));
       }
     }
+    // What was answered is settled even where the lane ended before the rest was.
     return Future.join(chains)
-        .compose(v -> store.settle(owner, answers))
+        .transform(ended -> change(() -> store.settle(owner, answers)))
         .onSuccess(v -> tell(due, answers))
-        .map(this::absorb)
         .compose(next -> postpone(probed, next));
   }
 
@@ -185,9 +191,8 @@ final class ParkedLoop {
     for (String exchange : probed) {
       if (desk.destinations().refusal(exchange) != null) {
         probed.remove(exchange);
-        return store
-            .postpone(owner, exchange, desk.destinations().backoff(exchange, 1))
-            .map(this::absorb)
+        Duration by = desk.destinations().backoff(exchange, 1);
+        return change(() -> store.postpone(owner, exchange, by))
             .compose(then -> postpone(probed, then));
       }
     }

@@ -1,5 +1,6 @@
 package dev.fencepost.relay;
 
+import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.OutboxRow;
 import dev.fencepost.model.ParkedReason;
@@ -49,11 +50,14 @@ final class Quarantine implements LaneChannel.Owner {
 
   /**
    * Publishes a row and completes with the broker's verdict, however often the broker goes away
-   * before it gives one. Never completes when the lane ends first.
+   * before it gives one. Fails when the lane ends first.
    *
    * @param alone whether it may close the channel
    */
   Future<Publisher.Verdict> attempt(OutboxRow row, boolean alone) {
+    if (stopped) {
+      return Future.failedFuture(ended());
+    }
     Trial trial = new Trial(row, alone, Promise.promise());
     waiting.add(trial);
     pump();
@@ -142,6 +146,16 @@ final class Quarantine implements LaneChannel.Owner {
 
   Future<Void> stop() {
     stopped = true;
+    List<Trial> open = new ArrayList<>(out.values());
+    open.addAll(waiting);
+    out.clear();
+    waiting.clear();
+    open.forEach(trial -> trial.verdict().fail(ended()));
     return channel == null ? Future.succeededFuture() : channel.stop();
+  }
+
+  private FencepostException ended() {
+    return new FencepostException(
+        FailureKind.LEASE_LOST, "lane " + lane.number() + " ended before the broker answered");
   }
 }

@@ -5,6 +5,7 @@ import dev.fencepost.model.ParkedReason;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** All of a lane that deals with rows the broker refuses. */
 final class Refusals {
@@ -15,6 +16,7 @@ final class Refusals {
   private final ParkedLoop loop;
   private final ParkedTotal total;
   private final ParkedLog log;
+  private final InTurn changes = new InTurn();
 
   Refusals(
       Vertx vertx,
@@ -32,7 +34,7 @@ final class Refusals {
     suspects = new Suspects(rows, quarantine, court);
     parker = new Parker(rows, destinations, lane.taken().blocked());
     ParkedLoop.Desk desk =
-        new ParkedLoop.Desk(quarantine, parker, destinations, total, log, ports.events());
+        new ParkedLoop.Desk(quarantine, parker, destinations, total, log, ports.events(), changes);
     loop = new ParkedLoop(vertx, settings, ports.parked(), lane, desk);
   }
 
@@ -64,6 +66,11 @@ final class Refusals {
   /** Rows wait to be parked and there is no room. */
   boolean full() {
     return parker.pending() && total.full();
+  }
+
+  /** In turn with what else changes the lane's parked rows. */
+  <T> Future<T> inTurn(Supplier<Future<T>> change) {
+    return changes.run(change);
   }
 
   void parked(Parker.Parking parking) {

@@ -107,7 +107,7 @@ final class Repeating {
   }
 
   private void report(Throwable failure) {
-    if (!failing) {
+    if (!failing && !stopped) {
       LOG.warn("{}: {}", what, failure.getMessage());
     }
     LOG.debug("{}", what, failure);
