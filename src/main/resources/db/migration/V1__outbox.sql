@@ -121,7 +121,8 @@ create table ${schema}.parked_rows (
   parked_at       timestamptz not null default clock_timestamp(),
   primary key (lane, seq)
 );
-create index parked_rows_key on ${schema}.parked_rows (key, seq);
+-- By hash: a key may be longer than a tree takes, and parking must not fail for it.
+create index parked_rows_key on ${schema}.parked_rows using hash (key);
 -- Only the first row of a key, or one without a key, has a time for its next attempt.
 create index parked_rows_due on ${schema}.parked_rows (lane, next_attempt_at)
   where next_attempt_at is not null;
@@ -143,7 +144,7 @@ create index parked_requests_open on ${schema}.parked_requests (lane, id) where 
 
 create table ${schema}.scheduled (
   id           bigint generated always as identity primary key,
-  due_at       timestamptz not null,
+  due_at       timestamptz not null check (isfinite(due_at)),
   event_id     text not null,
   exchange     text not null,
   routing_key  text not null,
@@ -151,8 +152,9 @@ create table ${schema}.scheduled (
   key          text collate "C",
   payload      bytea not null,
   content_type text not null,
-  headers      jsonb not null,
-  properties   jsonb not null,
+  -- As in the outbox: one row that it refused would hold up all that are due after it.
+  headers      jsonb not null check (jsonb_typeof(headers) = 'object'),
+  properties   jsonb not null check (jsonb_typeof(properties) = 'object'),
   created_at   timestamptz not null default clock_timestamp()
 );
 create index scheduled_due on ${schema}.scheduled (due_at, id);

@@ -31,6 +31,7 @@ public final class PgDoorbell implements Doorbell {
   private @Nullable SqlConnection connection;
   private boolean heard;
   private boolean closed;
+  private boolean waiting;
 
   public PgDoorbell(Vertx vertx, PgDatabase database) {
     this.vertx = vertx;
@@ -71,9 +72,16 @@ public final class PgDoorbell implements Doorbell {
         .mapEmpty();
   }
 
+  /** Once, however many tell of the same loss: each would listen on a connection of its own. */
   private void again(Runnable ring) {
-    if (!closed) {
-      vertx.setTimer(AGAIN_MILLIS, id -> listen(ring));
+    if (!closed && !waiting) {
+      waiting = true;
+      vertx.setTimer(
+          AGAIN_MILLIS,
+          id -> {
+            waiting = false;
+            listen(ring);
+          });
     }
   }
 

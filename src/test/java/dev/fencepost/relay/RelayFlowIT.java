@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.model.OutboxRow;
+import dev.fencepost.model.ParkedReason;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.PostgresServer;
 import java.sql.Connection;
@@ -49,6 +50,21 @@ class RelayFlowIT {
       assertThat(rows).hasSize(20_000);
       Orders.assertOrderedPerKey(rows);
       assertThat(process.events.mostUnconfirmed).isLessThanOrEqualTo(1000);
+    }
+  }
+
+  @Test
+  void aRowWithAVeryLongKeyIsParkedLikeAnyOther() throws SQLException {
+    broker.refuses = row -> row.key() == null ? null : ParkedReason.UNROUTABLE;
+    Outbox outbox = new Outbox(uri);
+    try (RelayProcess process = process()) {
+      outbox.execute(
+          "insert into fencepost.outbox (type, key, payload) select 't',"
+              + " string_agg(md5(n::text), ''), '' from generate_series(1, 400) n");
+      Await.until("it is parked", Duration.ofSeconds(20), () -> outbox.parked() == 1);
+      broker.refuses = row -> null;
+      Await.until("it is published", Duration.ofSeconds(20), () -> broker.arrived.size() == 1);
+      assertThat(process.lanes()).isEqualTo(8);
     }
   }
 }

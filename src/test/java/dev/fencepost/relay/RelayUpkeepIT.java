@@ -1,6 +1,7 @@
 package dev.fencepost.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.model.OutboxRow;
@@ -16,6 +17,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Scheduled rows, the ring, the doorbell, and what an idle relay costs. */
 class RelayUpkeepIT {
@@ -54,6 +57,26 @@ class RelayUpkeepIT {
       assertThat(bodies()).containsExactly("1", "2", "3");
       assertThat(outbox.strings("select id from fencepost.scheduled")).isEmpty();
     }
+  }
+
+  /** One that the outbox refused later would hold up all that are due after it. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "headers => '[1]', deliver_at => now() + interval '1 hour'",
+        "properties => '[1]', deliver_at => now() + interval '1 hour'",
+        "deliver_at => 'infinity'"
+      })
+  void whatTheOutboxCouldNotTakeIsNotScheduled(String arguments) {
+    Outbox outbox = new Outbox(Databases.migrated(relay));
+    assertThatThrownBy(
+            () ->
+                outbox.strings(
+                    "select fencepost.publish(exchange => '', routing_key => 'q', type => 't',"
+                        + " payload => '1', "
+                        + arguments
+                        + ")"))
+        .hasStackTraceContaining("check constraint");
   }
 
   private static FencepostConfig.Relay retaining(FencepostConfig.Relay relay, Duration retention) {
