@@ -7,6 +7,7 @@ import dev.fencepost.model.AttemptOutcome;
 import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.RecoveryDecision;
+import dev.fencepost.operations.Repeat;
 import dev.fencepost.worker.ActivityStore.Hold;
 import dev.fencepost.worker.Claim;
 import dev.fencepost.worker.Evidence;
@@ -76,12 +77,10 @@ final class Recoveries {
   }
 
   private Future<Void> tidy(String consumer) {
-    return execute(RecoverySql.TIDY_BATCHES, Tuple.of(consumer))
-        .compose(
-            rows ->
-                rows.iterator().next().getLong("moved") < TIDY_PAGE
-                    ? Future.succeededFuture()
-                    : tidy(consumer));
+    return Repeat.until(
+        () ->
+            execute(RecoverySql.TIDY_BATCHES, Tuple.of(consumer))
+                .map(rows -> rows.iterator().next().getLong("moved") >= TIDY_PAGE));
   }
 
   private Future<RowSet<Row>> execute(String statement, Tuple values) {

@@ -88,7 +88,8 @@ final class ConsumerChannel {
       channel.basicQos(config.intake().prefetch());
       consume(config, new Listening(config, inbox, false));
     } catch (IOException | ShutdownSignalException e) {
-      LOG.debug("epoch {} not retuned: {}", epoch, e.getMessage()); // the channel has gone
+      LOG.debug("epoch {} not retuned: {}", epoch, e.getMessage());
+      abort(); // where the channel had not gone, it stood open without a consumer
     }
   }
 

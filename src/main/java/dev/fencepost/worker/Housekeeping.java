@@ -31,9 +31,10 @@ final class Housekeeping {
   }
 
   private Future<Void> purge() {
-    return env.store()
-        .purge(loop.name(), env.settings().receiptRetention(), PAGE)
-        .compose(
-            gone -> gone < PAGE || env.admission().stopped() ? Future.succeededFuture() : purge());
+    return Steps.until(
+        () ->
+            env.store()
+                .purge(loop.name(), env.settings().receiptRetention(), PAGE)
+                .map(gone -> gone >= PAGE && !env.admission().stopped()));
   }
 }

@@ -18,6 +18,7 @@ final class RecoverySweep {
   private final WorkerEnv env;
   private final Recovery recovery;
   private final QueueLoop loop;
+  private @Nullable Evidence after;
 
   RecoverySweep(WorkerEnv env, Recovery recovery, QueueLoop loop) {
     this.env = env;
@@ -27,20 +28,19 @@ final class RecoverySweep {
 
   /** One pass over all that is expired now. */
   Future<Void> tick() {
-    return page(null);
+    after = null;
+    return Steps.until(this::page);
   }
 
-  private Future<Void> page(@Nullable Evidence after) {
+  private Future<Boolean> page() {
     return env.store()
         .expired(loop.name(), after, PAGE)
         .compose(
-            page ->
-                decide(page)
-                    .compose(
-                        done ->
-                            page.size() < PAGE || env.admission().stopped()
-                                ? Future.succeededFuture()
-                                : page(page.get(page.size() - 1))));
+            page -> {
+              boolean full = page.size() >= PAGE;
+              after = full ? page.get(page.size() - 1) : null;
+              return decide(page).map(done -> full && !env.admission().stopped());
+            });
   }
 
   private Future<Void> decide(List<Evidence> page) {

@@ -71,6 +71,9 @@ final class RetryScheduler {
         Share share = new Share(lane, take(lane));
         shares.add(share);
         reserved.add(budgets.reserve(lane, share.slots).onSuccess(n -> share.allowed = n));
+      } else {
+        lane.wanted = 0; // its remote is away: other types take the slots it was given
+        loop.gates().giveBack(lane, loop.gates().takeForRetries(lane, 0));
       }
     }
     return Future.join(reserved)

@@ -96,6 +96,9 @@ public final class FakeActivityStore implements ActivityStore {
   /** A recovery of this event is refused by the database. */
   public String badRow;
 
+  /** So many purges find a full page. */
+  public int fullPurges;
+
   private String loseAnswerOf;
   private String delayAnswersOf;
   private long order;
@@ -904,6 +907,10 @@ public final class FakeActivityStore implements ActivityStore {
     return call(
         "purge",
         () -> {
+          if (fullPurges > 0) {
+            fullPurges--;
+            return page;
+          }
           List<ActivityId> old =
               rows.values().stream()
                   .filter(r -> r.state == ActivityState.COMPLETED && !r.keep)

@@ -422,6 +422,18 @@ class RecoveryLoopTest {
   }
 
   @Test
+  void aLongPurgeEndsAndTheLoopGoesOn() {
+    bench.type("t", ActivityKind.PURE, c -> Bench.done());
+    bench.store.fullPurges = 20_000;
+    bench.start();
+    bench.advance(6_000);
+    assertThat(bench.store.count("purge")).isGreaterThan(20_000);
+    long after = bench.store.count("purge");
+    bench.advance(12_000);
+    assertThat(bench.store.count("purge")).as("comes by again").isGreaterThan(after);
+  }
+
+  @Test
   void aPageOfHungRowsHidesNoneBehindIt() {
     bench.type("t", ActivityKind.PURE, c -> Bench.done());
     bench.type("slow", ActivityKind.QUERYABLE, c -> Promise.<Receipt>promise().future());
