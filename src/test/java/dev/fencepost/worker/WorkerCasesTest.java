@@ -71,7 +71,7 @@ class WorkerCasesTest {
   }
 
   @Test
-  void w26_w27_oneBadRowKeepsNoOtherFromItsRecovery() {
+  void w27_oneBadRowKeepsNoOtherFromItsRecovery() {
     bench.type("t", ActivityKind.IDEMPOTENT, c -> Bench.done()).start();
     for (String id : List.of("e1", "bad", "e2")) {
       diedElsewhere("t", ActivityKind.IDEMPOTENT, id);
