@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 
 /** The common part of measuring a contender. */
@@ -51,7 +52,13 @@ abstract class ContenderEntrant<C extends Contender> implements Entrant {
   }
 
   /** Looks at a count now and then until it has passed a point, and notes that moment. */
-  protected final Figures.Moment passes(LongSupplier count, java.util.function.LongPredicate point) {
+  protected final Figures.Moment passes(LongSupplier count, LongPredicate point) {
+    return passes(count, point, LOOK_EVERY);
+  }
+
+  /** The same for counts that cost something. */
+  protected final Figures.Moment passes(
+      LongSupplier count, LongPredicate point, Duration lookEvery) {
     long end = System.nanoTime() + DEADLINE.toNanos();
     while (System.nanoTime() < end) {
       long now = count.getAsLong();
@@ -59,7 +66,7 @@ abstract class ContenderEntrant<C extends Contender> implements Entrant {
         return new Figures.Moment(System.nanoTime(), now, contender.cpu());
       }
       contender.checkAlive();
-      LockSupport.parkNanos(LOOK_EVERY.toNanos());
+      LockSupport.parkNanos(lookEvery.toNanos());
     }
     throw new IllegalStateException(name() + " did not end within " + DEADLINE);
   }

@@ -12,7 +12,12 @@ import java.util.List;
  * @param huge backlogs of 10 million rows, too
  */
 record Options(
-    List<String> scenarios, List<String> peers, int rounds, boolean shortForm, boolean huge) {
+    List<String> scenarios,
+    List<String> peers,
+    int warmUps,
+    int rounds,
+    boolean shortForm,
+    boolean huge) {
 
   /** What the short form runs unless others are named: it has two minutes. */
   private static final List<String> QUICK_SCENARIOS = List.of("relay", "worker", "latency-500");
@@ -28,11 +33,13 @@ record Options(
     List<String> scenarios = new ArrayList<>();
     List<String> peers = List.of();
     int rounds = 0;
+    int warmUps = 2;
     boolean shortForm = false;
     boolean huge = false;
     for (int i = 0; i < arguments.length; i++) {
       switch (arguments[i]) {
         case "--rounds" -> rounds = Integer.parseInt(arguments[++i]);
+        case "--warm-ups" -> warmUps = Integer.parseInt(arguments[++i]);
         case "--peers" -> peers = List.of(arguments[++i].split(","));
         case "--short" -> shortForm = true;
         case "--huge" -> huge = true;
@@ -40,7 +47,8 @@ record Options(
       }
     }
     int defaultRounds = shortForm ? 1 : 5;
-    return new Options(scenarios, peers, rounds == 0 ? defaultRounds : rounds, shortForm, huge);
+    int wanted = rounds == 0 ? defaultRounds : rounds;
+    return new Options(scenarios, peers, shortForm ? 0 : warmUps, wanted, shortForm, huge);
   }
 
   boolean invites(String peer) {
@@ -58,6 +66,6 @@ record Options(
   }
 
   Series series() {
-    return new Series(shortForm ? 0 : 2, rounds);
+    return new Series(warmUps, rounds);
   }
 }
