@@ -34,8 +34,7 @@ class PgDoorbellIT {
       Await.until("an attempt", () -> sessions(statement, name) >= 1);
       long first = System.nanoTime();
       Await.until("four attempts", () -> sessions(statement, name) >= 4);
-      assertThat(Duration.ofNanos(System.nanoTime() - first))
-          .isGreaterThan(Duration.ofSeconds(13));
+      assertThat(Duration.ofNanos(System.nanoTime() - first)).isGreaterThan(Duration.ofSeconds(13));
     } finally {
       vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
     }

@@ -45,7 +45,8 @@ class PollCostIT {
       for (Map.Entry<String, String> each : PgOutboxStore.BY_INDEX.entrySet()) {
         statement.execute("set " + each.getKey() + " = " + each.getValue());
       }
-      // Statistics and plans from when it was nearly empty: unguarded, this reads the whole backlog.
+      // Statistics and plans from when it was nearly empty: unguarded, this reads the whole
+      // backlog.
       insert(statement, -20, -1);
       statement.execute("analyze fencepost.outbox");
       prepare(statement, "first", schema.database().sql(OutboxSql.OPEN), FIRST);

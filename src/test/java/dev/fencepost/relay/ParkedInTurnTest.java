@@ -61,7 +61,9 @@ class ParkedInTurnTest {
 
     on(() -> settling.tryComplete(new ParkedRows.State(Set.of("k"), 1, List.of(), null)));
     Await.until("the next of its key is parked", SOON, () -> parked.size() == 2);
-    assertThat(parked.get(1)).extracting(LaneStore.Parking::reason).containsOnly(ParkedReason.BEHIND_KEY);
+    assertThat(parked.get(1))
+        .extracting(LaneStore.Parking::reason)
+        .containsOnly(ParkedReason.BEHIND_KEY);
   }
 
   @Test
