@@ -118,6 +118,7 @@ class ShutdownTest {
         new Bench.Times(Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ofSeconds(2), null);
     CountDownLatch running = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
+    CountDownLatch mayReturn = new CountDownLatch(1);
     bench
         .type(
             "t",
@@ -131,6 +132,7 @@ class ShutdownTest {
                     new CountDownLatch(1).await();
                   } catch (InterruptedException e) {
                     interrupted.countDown();
+                    mayReturn.await(); // the test still looks at its slot
                     throw e;
                   }
                   return Receipt.succeeded();
@@ -145,6 +147,7 @@ class ShutdownTest {
     bench.advance(200);
     assertThat(interrupted.await(30, TimeUnit.SECONDS)).isTrue();
     assertThat(bench.events.leaked).as("until it has returned").isEqualTo(1);
+    mayReturn.countDown();
     thread.join(30_000);
     bench.time.settle();
     assertThat(bench.events.leaked).isZero();
