@@ -24,8 +24,8 @@ public final class PgOutboxStore implements OutboxStore {
 
   /**
    * Pages are read by the index of lane and seq, whatever the planner has heard of the table: with
-   * statistics from when it was nearly empty it would read the whole backlog. Sorts stay allowed: to
-   * forbid one that cannot be avoided drowns all differences of cost.
+   * statistics from when it was nearly empty it would read the whole backlog. Sorts stay allowed:
+   * to forbid one that cannot be avoided drowns all differences of cost.
    */
   static final Map<String, String> BY_INDEX =
       Map.of("enable_seqscan", "off", "enable_bitmapscan", "off");
