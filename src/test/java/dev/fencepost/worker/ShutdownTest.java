@@ -73,7 +73,7 @@ class ShutdownTest {
     assertThat(stopped.isComplete()).isTrue();
     assertThat(bench.row("irreversible").state).isEqualTo(ActivityState.MANUAL_REVIEW);
     assertThat(bench.row("queryable").state).isEqualTo(ActivityState.RUNNING);
-    assertThat(bench.row("queryable").owner).as("left to the sweep and its probe").isNull();
+    assertThat(bench.row("queryable").open).as("left to the sweep and its probe").isFalse();
     assertThat(bench.row("pure").state).isEqualTo(ActivityState.RETRY_SCHEDULED);
     assertThat(bench.broker.acked).hasSize(3);
   }
