@@ -22,6 +22,9 @@ final class DeliveryDecoder {
   /** What the client puts in the place of bytes that are not UTF-8. */
   private static final char REPLACEMENT = '\uFFFD';
 
+  /** No sound producer nests headers like this, and what stores them reads no deeper than 1,000. */
+  static final int MAX_DEPTH = 100;
+
   private final String queue;
 
   /**
@@ -56,7 +59,7 @@ final class DeliveryDecoder {
     private @Nullable String fault;
 
     Map<String, Object> headers(@Nullable Map<String, Object> table) {
-      return table == null || table.isEmpty() ? Map.of() : table("header", table);
+      return table == null || table.isEmpty() ? Map.of() : table("header", table, 1);
     }
 
     Map<String, Object> properties(BasicProperties from) {
@@ -97,7 +100,7 @@ final class DeliveryDecoder {
       to.put(name, value);
     }
 
-    private Map<String, Object> table(String path, Map<?, ?> from) {
+    private Map<String, Object> table(String path, Map<?, ?> from, int depth) {
       Map<String, Object> to = new HashMap<>();
       from.forEach(
           (name, value) -> {
@@ -105,22 +108,26 @@ final class DeliveryDecoder {
             if (key.indexOf(REPLACEMENT) >= 0) {
               fault(path + ": a name is not UTF-8");
             }
-            to.put(key, value(path + " " + key, value));
+            to.put(key, value(path + " " + key, value, depth));
           });
       return to;
     }
 
     @SuppressWarnings("NullAway") // AMQP's void is null; the map's values may be null
-    private @Nullable Object value(String path, @Nullable Object value) {
+    private @Nullable Object value(String path, @Nullable Object value, int depth) {
       if (value instanceof LongString text) {
         return longString(path, text.getBytes());
       }
+      if (depth == MAX_DEPTH && (value instanceof Map || value instanceof List)) {
+        fault("headers are nested deeper than " + MAX_DEPTH);
+        return "…";
+      }
       if (value instanceof Map<?, ?> map) {
-        return table(path, map);
+        return table(path, map, depth + 1);
       }
       if (value instanceof List<?> list) {
         List<Object> values = new ArrayList<>(list.size());
-        list.forEach(each -> values.add(value(path, each)));
+        list.forEach(each -> values.add(value(path, each, depth + 1)));
         return values;
       }
       return value;

@@ -1,5 +1,7 @@
 package dev.fencepost.worker;
 
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -12,8 +14,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Group commit: one statement in flight, and the next one takes whatever piled up meanwhile. An
- * outage sends the same group again, for ever, with backoff; a group that is refused is split until
- * the item that is refused stands alone, so that its neighbours are charged nothing.
+ * outage sends the same group again, for ever, with backoff (in halves where there was no answer in
+ * time); a group that is refused is split until the item that is refused stands alone, so that its
+ * neighbours are charged nothing.
  */
 final class Grouper<T, R> {
   private static final Logger LOG = LoggerFactory.getLogger(Grouper.class);
@@ -136,14 +139,16 @@ final class Grouper<T, R> {
     if (Failures.outage(cause)) {
       Duration delay = backoff.next();
       LOG.warn("{} of {} waits {} ms: {}", name, group.size(), delay.toMillis(), cause.toString());
-      parts.addFirst(group);
+      if (FencepostException.is(cause, FailureKind.TIMEOUT) && group.size() > 1) {
+        halve(group); // it may be too much for one statement's deadline
+      } else {
+        parts.addFirst(group);
+      }
       timers.after(delay, this::send);
       return;
     }
     if (group.size() > 1) {
-      int half = group.size() / 2;
-      parts.addFirst(new ArrayList<>(group.subList(half, group.size())));
-      parts.addFirst(new ArrayList<>(group.subList(0, half)));
+      halve(group);
     } else if (Failures.conflict(cause)) {
       timers.after(CONFLICT_DELAY, () -> addAgain(group.get(0)));
     } else {
@@ -152,6 +157,12 @@ final class Grouper<T, R> {
       answers.refused(group.get(0), cause);
     }
     send();
+  }
+
+  private void halve(List<T> group) {
+    int half = group.size() / 2;
+    parts.addFirst(new ArrayList<>(group.subList(half, group.size())));
+    parts.addFirst(new ArrayList<>(group.subList(0, half)));
   }
 
   private void addAgain(T item) {

@@ -1,0 +1,65 @@
+package dev.fencepost.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class GrouperTest {
+  private static final int TOO_MUCH = 3;
+
+  private final VirtualTimers timers = new VirtualTimers();
+  private final List<Integer> sizes = new ArrayList<>();
+  private final List<Integer> answered = new ArrayList<>();
+
+  /** What no statement can carry in time would be sent for ever if it were not made smaller. */
+  @Test
+  void aGroupWithoutAnAnswerInTimeGoesInHalves() {
+    Grouper<Integer, Boolean> grouper = grouper(FailureKind.TIMEOUT);
+    List.of(1, 2, 3, 4, 5).forEach(grouper::add);
+    timers.advance(Duration.ofMinutes(1));
+    assertThat(answered).containsExactly(1, 2, 3, 4, 5);
+    assertThat(sizes).containsExactly(5, 2, 3, 1, 2);
+    assertThat(grouper.size()).isZero();
+  }
+
+  @Test
+  void aGroupThatFoundNoDatabaseStaysWhole() {
+    Grouper<Integer, Boolean> grouper = grouper(FailureKind.DATABASE_UNREACHABLE);
+    List.of(1, 2, 3, 4, 5).forEach(grouper::add);
+    timers.advance(Duration.ofMinutes(1));
+    assertThat(answered).isEmpty();
+    assertThat(sizes).hasSizeGreaterThan(1).containsOnly(5);
+    assertThat(grouper.size()).isEqualTo(5);
+  }
+
+  private Grouper<Integer, Boolean> grouper(FailureKind kind) {
+    return new Grouper<>("test", 100, timers, group -> sent(group, kind), answers(), cause -> {});
+  }
+
+  private Future<List<Boolean>> sent(List<Integer> group, FailureKind kind) {
+    sizes.add(group.size());
+    return group.size() >= TOO_MUCH
+        ? Future.failedFuture(new FencepostException(kind, "no answer"))
+        : Future.succeededFuture(group.stream().map(item -> true).toList());
+  }
+
+  private Grouper.Answers<Integer, Boolean> answers() {
+    return new Grouper.Answers<>() {
+      @Override
+      public void answered(Integer item, Boolean answer, long sentNanos) {
+        answered.add(item);
+      }
+
+      @Override
+      public void refused(Integer item, Throwable cause) {
+        throw new AssertionError("refused " + item, cause);
+      }
+    };
+  }
+}
