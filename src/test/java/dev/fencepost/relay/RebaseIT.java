@@ -171,7 +171,8 @@ class RebaseIT {
             () ->
                 new HashSet<>(arrived())
                     .containsAll(IntStream.rangeClosed(1, 400).boxed().toList()));
-        assertThat(arrived()).as("but for its window, none twice").hasSizeLessThan(600);
+        // What arrived need not have been checkpointed yet: those 200 at most come again.
+        assertThat(arrived()).as("but for its window, none twice").hasSizeLessThanOrEqualTo(600);
         Await.until("both have lanes", () -> process.lanes() > 0 && fresh.lanes() > 0);
         assertThat(outbox.number("select min(fence) from fencepost.relay_leases")).isGreaterThan(2);
       }
