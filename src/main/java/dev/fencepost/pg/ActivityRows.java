@@ -18,7 +18,7 @@ final class ActivityRows {
       coalesce(a.attempt_fence = a.fence and a.outcome is null, false) as open_start, a.phase, a.progress_seq, a.attempts,
       greatest(a.max_attempts, a.granted) as max_attempts, a.retries, a.max_retries, a.generation,
       a.receipt_outcome, (extract(epoch from now() - a.started_at) * 1000)::bigint as since_start,
-      a.body is not null as has_body,
+      a.body is not null as has_body, a.suspect,
       (extract(epoch from a.lease_until) * 1000000)::bigint as lease_micros,
       (extract(epoch from a.lease_until - now()) * 1000000)::bigint as lease_left
       """;
@@ -50,7 +50,9 @@ final class ActivityRows {
         receipt == null ? null : ReceiptOutcome.ofWire(receipt),
         Duration.ofMillis(row.getLong("since_start")),
         row.getBoolean("has_body"),
-        row.getLong("lease_micros"));
+        row.getBoolean("suspect"),
+        new Evidence.Lease(
+            row.getLong("lease_micros"), Duration.ofNanos(-row.getLong("lease_left") * 1000)));
   }
 
   /** A start that a statement has just counted. */

@@ -125,7 +125,8 @@ final class ClaimGroups {
             null,
             Duration.ZERO,
             false,
-            0)); // no place in a sweep
+            false,
+            new Evidence.Lease(0, left.negated()))); // no place in a sweep
   }
 
   /** The ticket of a first start. */

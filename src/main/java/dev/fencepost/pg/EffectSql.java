@@ -54,6 +54,14 @@ final class EffectSql {
       returning ordering_key
       """;
 
+  /** How the start under this fence was committed; nothing where it was not. */
+  static final String APPLIED =
+      """
+      select state from ${schema}.activity
+      where consumer = $2 and event_id = $3 and owner = $1 and attempt_fence = $4
+        and outcome in ('succeeded', 'permanent_failure') and state in ('completed', 'dead')
+      """;
+
   /** Receipts with a body. */
   static final String BODIES =
       """

@@ -2,6 +2,7 @@ package dev.fencepost.pg;
 
 import dev.fencepost.api.Receipt;
 import dev.fencepost.model.ActivityId;
+import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
@@ -10,6 +11,7 @@ import dev.fencepost.worker.ActivityStore.EffectGroup;
 import dev.fencepost.worker.Claim;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.Tuple;
 import java.time.Duration;
 import java.util.HashMap;
@@ -136,7 +138,7 @@ final class EffectStore {
                         key ->
                             effects.claimed(
                                 ticket, request, () -> committed(ticket, id, key.orElse(null)))))
-        .recover(failure -> lost(owner, ticket, failure));
+        .recover(failure -> lost(owner, ticket, values, failure));
   }
 
   private Future<Void> committed(Claim.Ticket ticket, ActivityId id, @Nullable String key) {
@@ -146,10 +148,30 @@ final class EffectStore {
     return releases.after(true, ended).mapEmpty();
   }
 
-  private Future<EffectGroup> lost(String owner, Claim.Ticket ticket, Throwable failure) {
+  /** The row is not ours to complete: it has been completed by us before, or is another's. */
+  private Future<EffectGroup> lost(
+      String owner, Claim.Ticket ticket, Tuple values, Throwable failure) {
     if (!FencepostException.is(failure, FailureKind.LEASE_LOST)) {
       return Future.failedFuture(failure);
     }
+    return database
+        .with(
+            DurableWork.DEADLINE,
+            connection ->
+                connection.preparedQuery(database.sql(EffectSql.APPLIED)).execute(values))
+        .compose(
+            rows -> {
+              for (Row row : rows) {
+                batches.ended(ticket);
+                ActivityState state = ActivityState.ofWire(row.getString("state"));
+                return Future.succeededFuture(
+                    new AppliedEffects(new Claim.Duplicate(state, ticket.retries())));
+              }
+              return takenOver(owner, ticket, failure);
+            });
+  }
+
+  private Future<EffectGroup> takenOver(String owner, Claim.Ticket ticket, Throwable failure) {
     batches.lost(ticket);
     Receipt none = new Receipt(ReceiptOutcome.SUCCEEDED, "not begun");
     return database

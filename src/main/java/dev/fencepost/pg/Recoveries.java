@@ -64,7 +64,7 @@ final class Recoveries {
     Tuple values =
         Tuple.of(
             consumer,
-            after == null ? null : after.leaseUntilMicros(),
+            after == null ? null : after.lease().untilMicros(),
             after == null ? null : after.id().eventId(),
             (long) page);
     return execute(RecoverySql.EXPIRED, values)

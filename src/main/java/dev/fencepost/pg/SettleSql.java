@@ -33,7 +33,8 @@ final class SettleSql {
   /**
    * Any other change of running rows: $1 the owner it must have (null: any), $2 whether its lease
    * must have expired, $3 who is named in the audit log. A receipt that is there is stronger than
-   * the outcome. What needs its message and lacks it waits for it.
+   * the outcome. What needs its message and lacks it waits for it. A suspect is cleared by a start
+   * that its process survived; one that was interrupted proves nothing.
    */
   static final String CHANGE =
       """
@@ -84,8 +85,8 @@ final class SettleSql {
           attempts = a.attempts - n.uncount,
           retries = a.retries + case when n.aim = 'retry_scheduled' then n.retry else 0 end,
           keep = a.keep or n.keeps or n.aim in ('dead', 'manual_review'),
-          suspect = case when a.attempt_fence is not null and a.outcome is null then n.suspects
-            else a.suspect end,
+          suspect = case when a.attempt_fence is null or a.outcome is not null then a.suspect
+            else n.suspects or (a.suspect and n.outcome = 'interrupted') end,
           lease_until = case when n.aim = 'running' then now() else a.lease_until end,
           next_attempt_at = case when n.aim = 'retry_scheduled' and not n.awaits
             then now() + n.delay * interval '1 millisecond' end,

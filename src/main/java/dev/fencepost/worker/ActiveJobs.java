@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ActiveJobs {
   private final Map<ActivityId, Job> jobs = new HashMap<>();
-  private final Set<ActivityId> leaked = new HashSet<>();
+  private final Map<ActivityId, Integer> leaked = new HashMap<>();
+  private final Map<ActivityId, Long> unstored = new HashMap<>();
   private final Set<ActivityId> probing = new HashSet<>();
   private int dueClaims;
 
@@ -39,12 +40,32 @@ final class ActiveJobs {
     return jobs.size();
   }
 
+  /** A run of it was given up and has not returned; there may be several. */
   void leak(ActivityId id) {
-    leaked.add(id);
+    leaked.merge(id, 1, Integer::sum);
   }
 
+  /** One of them has returned. */
   void returned(ActivityId id) {
-    leaked.remove(id);
+    leaked.computeIfPresent(id, (of, runs) -> runs == 1 ? null : runs - 1);
+  }
+
+  /**
+   * The database refuses to store how the run under this fence ended. It has run, so that nobody
+   * may take its lease for that of a start whose answer was lost; the recovery table decides.
+   */
+  void notStored(ActivityId id, long fence) {
+    unstored.put(id, fence);
+  }
+
+  boolean unstored(ActivityId id, long fence) {
+    Long of = unstored.get(id);
+    return of != null && of == fence;
+  }
+
+  /** What became of it has been decided. */
+  void decided(ActivityId id) {
+    unstored.remove(id);
   }
 
   /** A probe of ours holds its lease, from here to {@link #probed}. */
@@ -63,10 +84,10 @@ final class ActiveJobs {
 
   /** Whether something of ours other than a job may hold its lease, or run. */
   boolean busy(ActivityId id) {
-    return dueClaims > 0 || probing.contains(id) || leaked.contains(id);
+    return dueClaims > 0 || probing.contains(id) || leaked.containsKey(id);
   }
 
   boolean leaks(ActivityId id) {
-    return leaked.contains(id);
+    return leaked.containsKey(id);
   }
 }

@@ -157,6 +157,9 @@ public interface ActivityStore {
   /**
    * The same for one effect that was claimed before (redelivered, retried, split off).
    *
+   * <p>Asked again after a commit without an answer that has been applied, it is answered {@link
+   * Claim.Duplicate}, and there is nothing to run.
+   *
    * @param envelope for the dead letter of a receipt that says failed, where the row lacks it
    * @return fails with kind LEASE_LOST when the row is no longer ours; that leaves an audit line
    */

@@ -106,7 +106,9 @@ final class Claims {
     Evidence evidence = held.evidence();
     Evidence.Holder holder = evidence.holder();
     boolean ours = holder.open() && holder.owner().equals(env.owner());
-    if (ours && env.active().get(job.id) == job && !env.active().busy(job.id)) {
+    boolean ran = env.active().unstored(job.id, holder.fence());
+    boolean alone = evidence.suspect(); // as the sweep sees to
+    if (ours && !ran && !alone && env.active().get(job.id) == job && !env.active().busy(job.id)) {
       start(job, lostTicket(job.lane, evidence), sentNanos, held.remaining());
     } else {
       WorkerLog.delivery(job, evidence.counts().retries());

@@ -94,7 +94,8 @@ final class EffectLane {
       groups++;
       begin(new EffectRun(this, again.isEmpty() ? take() : again.remove(), false));
     }
-    while (alone < SINGLES_AT_ONCE && !singles.isEmpty()) {
+    boolean stopped = env.admission().stopped(); // then none of them begins
+    while ((alone < SINGLES_AT_ONCE || stopped) && !singles.isEmpty()) {
       Job job = singles.remove();
       if (runner.mayStart(job)) {
         alone++;

@@ -108,6 +108,7 @@ final class EffectRun {
       Job job = jobs.get(i);
       if (answers.get(i) instanceof Claim.Started started) {
         job.claimed(started.ticket(), Long.MAX_VALUE); // the row lock is the fence
+        job.committing = null;
         waiting.add(job);
       }
     }
@@ -233,11 +234,11 @@ final class EffectRun {
     for (int i = 0; i < jobs.size(); i++) {
       Job job = jobs.get(i);
       EffectPart.Member member = done.get(job);
+      Receipt before = job.committing;
       if (member != null) {
-        if (!single) {
-          lane.runner().countStart(job); // what was rolled back never started
-        }
-        lane.settler().committed(job, new Settlement.Completed(member.outcome()));
+        committed(job, member.outcome());
+      } else if (answers.get(i) instanceof Claim.Duplicate && before != null) {
+        committed(job, before); // by the commit whose answer was lost
       } else if (!(answers.get(i) instanceof Claim.Started)) {
         lane.claims().answered(job, answers.get(i), begunNanos);
       }
@@ -245,9 +246,17 @@ final class EffectRun {
     lane.failed(culprits, cut);
   }
 
+  private void committed(Job job, Receipt receipt) {
+    if (!single) {
+      lane.runner().countStart(job); // what was rolled back never started
+    }
+    lane.settler().committed(job, new Settlement.Completed(receipt));
+  }
+
   private void notCommitted(Throwable cause) {
     lane.closed(this);
     if (Failures.connectionLost(cause)) {
+      done.forEach((job, member) -> job.committing = member.outcome());
       lane.later(this); // a row that was committed answers so
     } else if (single) {
       settleFailed(jobs.get(0), cause);

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param receipt the receipt's outcome, null when there is none
  * @param sinceStart since the last start, by database time
- * @param leaseUntilMicros position of the sweep's keyset, microseconds since the epoch
+ * @param suspect whether a start of it ended with its process: it runs alone
  */
 public record Evidence(
     ActivityId id,
@@ -23,7 +23,8 @@ public record Evidence(
     @Nullable ReceiptOutcome receipt,
     Duration sinceStart,
     boolean hasBody,
-    long leaseUntilMicros) {
+    boolean suspect,
+    Lease lease) {
 
   /**
    * Who holds it, under which fence, and how far it said it had come.
@@ -33,6 +34,14 @@ public record Evidence(
    */
   public record Holder(
       String owner, long fence, boolean open, @Nullable String phase, @Nullable Long progress) {}
+
+  /**
+   * When its lease ends or has ended.
+   *
+   * @param untilMicros position of the sweep's keyset, microseconds since the epoch
+   * @param overdue since when it is over, by database time; negative while it is not
+   */
+  public record Lease(long untilMicros, Duration overdue) {}
 
   public record Counts(
       int attempts, int maxAttempts, int retries, int maxRetries, int generation) {}

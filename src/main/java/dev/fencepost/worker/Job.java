@@ -1,5 +1,6 @@
 package dev.fencepost.worker;
 
+import dev.fencepost.api.Receipt;
 import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.FailureKind;
@@ -26,6 +27,12 @@ final class Job {
   boolean redelivered;
 
   boolean finished;
+
+  /** Whether its end is on its way to the database: it is not begun any more. */
+  boolean settling;
+
+  /** What was committed without an answer; null when there is no such thing. */
+  @Nullable Receipt committing;
 
   /** Whether later events of its key wait for it. */
   boolean hasTurn;

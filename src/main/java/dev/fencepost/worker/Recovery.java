@@ -41,13 +41,21 @@ final class Recovery {
     if (env.active().leaks(evidence.id()) && evidence.kind() == ActivityKind.QUERYABLE) {
       return Future.succeededFuture(false);
     }
-    if (claimedHere(evidence)) {
+    if (claimedHere(evidence) && !ranHere(evidence)) {
       Job here = env.active().get(evidence.id());
       boolean runsHere = here != asking || env.active().busy(evidence.id());
       return runsHere ? Future.succeededFuture(false) : giveBack(evidence, lane, message);
     }
     if (evidence.kind() == ActivityKind.QUERYABLE && evidence.receipt() == null) {
-      return prober.probe(evidence, lane, message).onSuccess(done -> due.run());
+      return prober
+          .probe(evidence, lane, message)
+          .onSuccess(
+              done -> {
+                if (done) {
+                  env.active().decided(evidence.id());
+                }
+                due.run();
+              });
     }
     RecoveryDecision decision =
         RecoveryTable.decide(
@@ -60,11 +68,17 @@ final class Recovery {
             env.timers(), () -> env.store().recover(env.owner(), evidence, decision, message))
         .onSuccess(
             done -> {
+              env.active().decided(evidence.id()); // by us or by somebody who was faster
               if (done) {
                 told(env, evidence, decision);
                 due.run();
               }
             });
+  }
+
+  /** Its run has ended here, and that could not be stored. */
+  private boolean ranHere(Evidence evidence) {
+    return env.active().unstored(evidence.id(), evidence.holder().fence());
   }
 
   /** Not what a probe of ours holds, nor what a run of ours left undecided. */

@@ -63,6 +63,9 @@ final class Runner {
   }
 
   private void submit(Job job, BlockingActivityHandler handler) {
+    if (!mayStart(job)) {
+      return; // it would only wait for a thread
+    }
     pool.submit(
         new BlockingPool.Task<Receipt>() {
           private @Nullable Run run;
@@ -93,8 +96,8 @@ final class Runner {
 
   /** The last look at the lease: what waited too long for its turn never ran, and says so. */
   boolean mayStart(Job job) {
-    if (job.finished || job.heldAt < 0) {
-      return false; // lost while it waited
+    if (job.finished || job.settling || job.heldAt < 0) {
+      return false; // lost while it waited, or given back
     }
     if (env.admission().stopped() || !LeaseRules.trusted(env.timers().nanos(), job.trustedUntil)) {
       settler.settle(job, new Settlement.Interrupted());

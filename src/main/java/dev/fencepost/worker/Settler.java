@@ -65,6 +65,7 @@ final class Settler {
   }
 
   void settle(Job job, Settlement.How how) {
+    job.settling = true;
     group.add(new Pending(job, new Settlement(job.ticket(), how, body(job, how))));
   }
 
@@ -91,11 +92,18 @@ final class Settler {
         && done.receipt().body() != null) {
       settle(item.job(), new Settlement.Completed(new Receipt(done.receipt().outcome(), null)));
     } else if (item.settlement().how() instanceof Settlement.Review) {
-      LOG.error("the outcome of {} cannot be stored; its lease will expire", item.job().id);
-      item.job().lane.release(item.job());
+      notStored(item.job());
     } else {
       settle(item.job(), new Settlement.Review(AttemptOutcome.UNKNOWN, ErrorInfo.of(cause)));
     }
+  }
+
+  /** Its lease will expire; until then its slot is for others and its message asks again. */
+  private void notStored(Job job) {
+    LOG.error("the outcome of {} cannot be stored; its lease will expire", job.id);
+    env.active().notStored(job.id, job.ticket().fence());
+    job.lane.release(job);
+    job.lane.loop().endLost(job);
   }
 
   private void settled(Job job, Settlement.How how, boolean ours) {

@@ -81,8 +81,25 @@ final class Shutdown {
   }
 
   private void signal() {
+    interruptWaiting();
     for (Run run : open()) {
       run.signalSoftLimit();
+    }
+  }
+
+  /**
+   * What has been claimed and waits for a thread, or for its turn, will not run here: given back
+   * now, for others to start.
+   */
+  private void interruptWaiting() {
+    for (QueueLoop queue : queues) {
+      for (TypeLane lane : queue.lanes()) {
+        if (lane.isEffect()) {
+          lane.effects().wake();
+        } else {
+          lane.held().stream().filter(job -> job.run() == null).forEach(runner::mayStart);
+        }
+      }
     }
   }
 

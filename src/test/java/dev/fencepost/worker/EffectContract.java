@@ -135,4 +135,24 @@ public abstract class EffectContract extends RecoveryContract {
     result(group.commit(List.of(Receipt.succeeded())));
     assertThat(seen(second.id()).state()).isEqualTo(ActivityState.BLOCKED);
   }
+
+  @Test
+  protected void aCommitThatHadNoAnswerIsKnownAgainAndNoLostLease() {
+    for (Receipt receipt : List.of(Receipt.succeeded("ref"), Receipt.failedPermanently("no"))) {
+      Claim.Request request = request(ActivityKind.EFFECT);
+      Claim.Ticket ticket = start(request);
+      result(
+          result(store().beginEffect(ME, HARD, ticket, request.envelope()))
+              .commit(List.of(receipt)));
+      Seen before = seen(request.id());
+      ActivityStore.EffectGroup again =
+          result(store().beginEffect(ME, HARD, ticket, request.envelope()));
+      assertThat(again.answers()).containsExactly(new Claim.Duplicate(before.state()));
+      result(again.commit(List.of()));
+      assertThat(seen(request.id())).isEqualTo(before);
+      assertThat(before.audit()).doesNotContain("lease_lost");
+      Throwable others = failure(store().beginEffect(OTHER, HARD, ticket, request.envelope()));
+      assertThat(FencepostException.is(others, FailureKind.LEASE_LOST)).isTrue();
+    }
+  }
 }

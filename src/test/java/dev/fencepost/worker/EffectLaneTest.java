@@ -235,4 +235,22 @@ class EffectLaneTest {
     assertThat(bench.ran.stream().filter("f40"::equals)).as("in the group, and alone").hasSize(2);
     assertThat(bench.row("f59").attempts).isEqualTo(1);
   }
+
+  @Test
+  void aCommitWhoseAnswerWasLostIsCountedAsWhatItWas() {
+    bench.effect("t", c -> Bench.done()).start();
+    bench.store.loseNextAnswerOf("commit");
+    bench.broker.deliver(batch(3));
+    bench.advance(1_000);
+    assertThat(bench.events.count(WorkerEvents.Outcome.DISPATCHED)).isEqualTo(3);
+    assertThat(bench.events.count(WorkerEvents.Outcome.DUPLICATE)).isZero();
+    assertThat(bench.events.starts).isEqualTo(3);
+    bench.store.loseNextAnswerOf("commit");
+    bench.broker.redeliver(Bench.message("t", "single"));
+    bench.advance(1_000);
+    assertThat(bench.events.leasesLost).as("nobody has taken it over").isZero();
+    assertThat(bench.events.count(WorkerEvents.Outcome.DISPATCHED)).isEqualTo(4);
+    assertThat(bench.events.starts).isEqualTo(4);
+    assertThat(bench.broker.acked).hasSize(4);
+  }
 }

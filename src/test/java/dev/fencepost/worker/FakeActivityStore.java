@@ -96,6 +96,9 @@ public final class FakeActivityStore implements ActivityStore {
   /** A recovery of this event is refused by the database. */
   public String badRow;
 
+  /** Calls of this name are refused by the database, while it is not null. */
+  public String refused;
+
   /** So many purges find a full page. */
   public int fullPurges;
 
@@ -145,6 +148,9 @@ public final class FakeActivityStore implements ActivityStore {
     Throwable failure = down == null ? failures.poll() : down;
     if (failure != null) {
       return Future.failedFuture(failure);
+    }
+    if (name.equals(refused)) {
+      return Future.failedFuture(new FencepostException(FailureKind.DATABASE_REFUSED, name));
     }
     T answer = work.get();
     if (name.equals(loseAnswerOf)) {
@@ -264,7 +270,9 @@ public final class FakeActivityStore implements ActivityStore {
         row.receipt,
         Duration.ofNanos(nanos.getAsLong() - row.startedAt),
         row.body != null,
-        row.leaseUntil / 1_000);
+        row.suspect,
+        new Evidence.Lease(
+            row.leaseUntil / 1_000, Duration.ofNanos(nanos.getAsLong() - row.leaseUntil)));
   }
 
   private boolean ours(Row row, String owner, long fence) {
@@ -313,7 +321,8 @@ public final class FakeActivityStore implements ActivityStore {
   }
 
   private void apply(Row row, Settlement.How how) {
-    row.suspect = false;
+    boolean interrupted = outcome(how) == AttemptOutcome.INTERRUPTED;
+    row.suspect = row.suspect && interrupted;
     if (how instanceof Settlement.Completed done) {
       row.receipt = done.receipt().outcome();
       if (row.receipt == ReceiptOutcome.SUCCEEDED) {
@@ -517,8 +526,8 @@ public final class FakeActivityStore implements ActivityStore {
                 .filter(
                     r ->
                         after == null
-                            || r.leaseUntil / 1_000 > after.leaseUntilMicros()
-                            || (r.leaseUntil / 1_000 == after.leaseUntilMicros()
+                            || r.leaseUntil / 1_000 > after.lease().untilMicros()
+                            || (r.leaseUntil / 1_000 == after.lease().untilMicros()
                                 && r.id.eventId().compareTo(after.id().eventId()) > 0))
                 .sorted(order)
                 .limit(page)
@@ -665,13 +674,29 @@ public final class FakeActivityStore implements ActivityStore {
   public Future<EffectGroup> beginEffect(
       String owner, Duration hardLimit, Claim.Ticket claimed, Delivery.Envelope envelope) {
     calls.add("beginEffect");
-    if (!ours(rows.get(claimed.id()), owner, claimed.fence())) {
+    Row row = rows.get(claimed.id());
+    if (!ours(row, owner, claimed.fence())) {
+      if (committed(claimed, owner)) {
+        List<Claim.Answer> before = List.of(new Claim.Duplicate(row.state, row.retries));
+        return Future.succeededFuture(new Group(owner, before, null, claimed, envelope));
+      }
       late(claimed, "lease_lost");
       return Future.failedFuture(
           new FencepostException(FailureKind.LEASE_LOST, claimed.id().toString()));
     }
     return Future.succeededFuture(
         new Group(owner, List.of(new Claim.Started(claimed)), null, claimed, envelope));
+  }
+
+  private boolean committed(Claim.Ticket claimed, String owner) {
+    return attempts.stream()
+        .anyMatch(
+            a ->
+                a.id().equals(claimed.id())
+                    && a.fence() == claimed.fence()
+                    && a.worker().equals(owner)
+                    && (a.outcome() == AttemptOutcome.SUCCEEDED
+                        || a.outcome() == AttemptOutcome.PERMANENT_FAILURE));
   }
 
   private final class Group implements EffectGroup {

@@ -273,4 +273,33 @@ public abstract class RecoveryContract extends OutcomeContract {
         .containsExactly(
             new Seen.Dead(DeadLetterReason.RETRIES_EXHAUSTED, 1, text(request.envelope())));
   }
+
+  @Test
+  protected void aSuspectThatDidNotRunStaysOne() {
+    Claim.Request request = request();
+    start(request, OTHER);
+    elapse(TTL);
+    recover(ME, RecoveryDecision.RETRY_SAME_ACTIVITY, request);
+    settle(ME, suspect(ME).ticket(), new Settlement.Interrupted());
+    assertThat(due(ME)).as("interrupted: nothing has cleared it").isEmpty();
+    Claim.Due again = suspect(ME);
+    assertThat(again.ticket().attempt()).isEqualTo(2);
+    settle(ME, again.ticket(), new Settlement.Postponed(Duration.ZERO, ERROR));
+    assertThat(due(ME)).as("postponed: nothing was called").isEmpty();
+    assertThat(suspect(ME).ticket().attempt()).isEqualTo(2);
+    elapse(TTL);
+    assertThat(expired(request).suspect()).isTrue();
+  }
+
+  @Test
+  protected void theEvidenceSaysSinceWhenALeaseIsOver() {
+    Claim.Request request = request();
+    start(request, OTHER);
+    Claim.Held held = (Claim.Held) claim(redelivered(request));
+    assertThat(held.evidence().lease().overdue()).isNegative();
+    elapse(TTL.plusSeconds(60));
+    assertThat(expired(request).lease().overdue())
+        .isBetween(Duration.ofSeconds(60), Duration.ofSeconds(90));
+    assertThat(expired(request).suspect()).isFalse();
+  }
 }

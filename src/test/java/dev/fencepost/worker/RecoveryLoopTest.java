@@ -445,4 +445,32 @@ class RecoveryLoopTest {
     bench.advance(45_000);
     assertThat(bench.ran).containsExactly("z");
   }
+
+  @Test
+  void aSuspectWhoseClaimHadNoAnswerStillRunsAlone() {
+    Promise<Receipt> beside = Promise.promise();
+    bench
+        .type("long", ActivityKind.PURE, c -> beside.future())
+        .type("t", ActivityKind.IRREVERSIBLE, c -> Bench.done())
+        .start();
+    diedElsewhere("t", ActivityKind.IRREVERSIBLE, "e1", true);
+    FakeActivityStore.Row row = bench.row("e1");
+    row.state = ActivityState.RETRY_SCHEDULED; // by an operator, from review
+    row.open = false;
+    row.suspect = true;
+    row.dueAt = bench.time.nanos();
+    row.maxAttempts = 3;
+    bench.store.loseNextAnswerOf("claimSuspect");
+    bench.advance(1_500);
+    assertThat(row.state).isEqualTo(ActivityState.RUNNING);
+    bench.deliver("long", "n1");
+    bench.broker.redeliver(Bench.message("t", "e1"));
+    bench.advance(10_000);
+    assertThat(bench.ran).as("not beside another").containsExactly("n1");
+    beside.complete(Receipt.succeeded());
+    bench.advance(60_000);
+    assertThat(bench.ran).containsExactly("n1", "e1");
+    assertThat(row.attempts).as("the start that was lost is given back").isEqualTo(2);
+    assertThat(bench.broker.unacked).isEmpty();
+  }
 }

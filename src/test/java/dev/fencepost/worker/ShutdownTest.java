@@ -286,4 +286,48 @@ class ShutdownTest {
     assertThat(bench.ran.stream().filter(id -> id.startsWith("k")))
         .containsExactly("k1", "k1", "k2", "k3");
   }
+
+  @Test
+  void whatWaitsForAThreadIsGivenBackAtOnceAndUsesUpNoAttempt() {
+    bench
+        .type(
+            "t",
+            ActivityKind.IRREVERSIBLE,
+            8,
+            Bench.Times.DEFAULT,
+            new BoundHandler.Blocking(
+                c -> {
+                  bench.ran.add(c.eventId());
+                  return Receipt.succeeded();
+                }))
+        .start()
+        .deliver("t", "e1", "e2", "e3", "e4", "e5", "e6");
+    Future<Void> stopped = bench.worker.stop();
+    bench.advance(100);
+    for (String id : List.of("e5", "e6")) {
+      assertThat(bench.row(id).state).as(id).isEqualTo(ActivityState.RETRY_SCHEDULED);
+      assertThat(bench.row(id).attempts).as(id).isZero();
+    }
+    assertThat(bench.broker.acked).as("kept in their rows").hasSize(2);
+    bench.runThreads();
+    bench.advance(100);
+    assertThat(stopped.isComplete()).isTrue();
+    assertThat(bench.ran).containsExactly("e1", "e2", "e3", "e4");
+    assertThat(bench.store.count("settle")).as("each settled once").isEqualTo(2);
+  }
+
+  @Test
+  void effectsThatWaitForTheirTurnAreGivenBackToo() {
+    bench.effect("t", c -> Promise.<Receipt>promise().future()).start();
+    bench.broker.redeliver(
+        Bench.message("t", "e1"), Bench.message("t", "e2"), Bench.message("t", "e3"));
+    bench.time.settle();
+    assertThat(bench.ran).containsExactly("e1", "e2");
+    Future<Void> stopped = bench.worker.stop();
+    bench.advance(100);
+    assertThat(bench.row("e3").state).isEqualTo(ActivityState.RETRY_SCHEDULED);
+    assertThat(bench.row("e3").attempts).isZero();
+    bench.advance(36_000);
+    assertThat(stopped.isComplete()).isTrue();
+  }
 }

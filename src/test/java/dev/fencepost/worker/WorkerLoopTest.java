@@ -316,4 +316,27 @@ class WorkerLoopTest {
             AttemptOutcome.TRANSIENT_FAILURE,
             AttemptOutcome.TRANSIENT_FAILURE);
   }
+
+  @Test
+  void anOutcomeThatCannotBeStoredFreesItsSlotAndIsNeverTakenForAStartThatDidNotRun() {
+    bench
+        .type(
+            "t",
+            ActivityKind.IRREVERSIBLE,
+            1,
+            Bench.Times.DEFAULT,
+            new BoundHandler.Async(bench.recording(c -> Bench.done())))
+        .start();
+    bench.store.refused = "settle";
+    bench.deliver("t", "e1").advance(1_000);
+    assertThat(bench.store.count("settle")).as("as it is, and as a review").isEqualTo(2);
+    bench.store.refused = null;
+    bench.deliver("t", "e2").advance(1_000);
+    assertThat(bench.ran).as("its slot is free").containsExactly("e1", "e2");
+    bench.broker.redeliver(Bench.message("t", "e1"));
+    bench.advance(60_000);
+    assertThat(bench.ran).as("never called twice").containsExactly("e1", "e2");
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.MANUAL_REVIEW);
+    assertThat(bench.broker.unacked).isEmpty();
+  }
 }
