@@ -157,8 +157,7 @@ final class EffectStore {
     return database
         .with(
             DurableWork.DEADLINE,
-            connection ->
-                connection.preparedQuery(database.sql(EffectSql.APPLIED)).execute(values))
+            connection -> connection.preparedQuery(database.sql(EffectSql.APPLIED)).execute(values))
         .compose(
             rows -> {
               for (Row row : rows) {
