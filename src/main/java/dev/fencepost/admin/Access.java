@@ -28,46 +28,56 @@ final class Access {
     return tokenDigest != null;
   }
 
+  /** Whether who asks may be told everything. Asked of any request, it answers none. */
+  boolean admits(RoutingContext context) {
+    return tokenDigest == null ? stranger(context.request()) == null : holdsToken(context);
+  }
+
+  /** Whether the token was given: the requests of its holders are counted apart. */
+  boolean holdsToken(RoutingContext context) {
+    String given = bearer(context.request().getHeader("Authorization"));
+    // A digest has one length whatever the token's: equal time says nothing of it.
+    return tokenDigest != null
+        && given != null
+        && MessageDigest.isEqual(tokenDigest, digest(given));
+  }
+
+  /** Compares first: wrong tokens, however many, never keep the right one out. */
   void check(RoutingContext context) {
     if (tokenDigest == null) {
       loopbackOnly(context);
-      return;
-    }
-    String address = context.request().remoteAddress().hostAddress();
-    String given = bearer(context.request().getHeader("Authorization"));
-    // A digest has one length whatever the token's: equal time says nothing of it.
-    if (!failures.allows(address)) {
+    } else if (holdsToken(context)) {
+      context.next();
+    } else if (bearer(context.request().getHeader("Authorization")) == null) {
+      Problem.send(
+          context, 401, "unauthorized", "needs the header \"Authorization: Bearer TOKEN\"");
+    } else if (failures.take(context.request().remoteAddress().hostAddress())) {
+      Problem.send(context, 401, "unauthorized", "this is not the token of admin.token");
+    } else {
       Problem.send(context, 429, "too_many_requests", "too many wrong tokens from this address");
-    } else if (given != null && MessageDigest.isEqual(tokenDigest, digest(given))) {
+    }
+  }
+
+  private static void loopbackOnly(RoutingContext context) {
+    String refusal = stranger(context.request());
+    if (refusal == null) {
       context.next();
     } else {
-      if (given != null) {
-        failures.take(address);
-      }
-      Problem.send(
-          context,
-          401,
-          "unauthorized",
-          given == null
-              ? "needs the header \"Authorization: Bearer TOKEN\""
-              : "this is not the token of admin.token");
+      Problem.send(context, 403, "forbidden", refusal);
     }
   }
 
   /** A page elsewhere must not reach us by a name that resolves to loopback, nor by a proxy. */
-  private static void loopbackOnly(RoutingContext context) {
-    HttpServerRequest request = context.request();
+  private static @Nullable String stranger(HttpServerRequest request) {
     HostAndPort host = request.authority();
     if (!loopback(request.remoteAddress().hostAddress())
         || request.headers().contains("X-Forwarded-For")
         || request.headers().contains("Forwarded")) {
-      Problem.send(context, 403, "forbidden", "without admin.token only this machine is answered");
-    } else if (host == null || !LOOPBACK_NAMES.contains(host.host().toLowerCase(Locale.ROOT))) {
-      Problem.send(
-          context, 403, "forbidden", "without admin.token only localhost is a name of this server");
-    } else {
-      context.next();
+      return "without admin.token only this machine is answered";
     }
+    return host == null || !LOOPBACK_NAMES.contains(host.host().toLowerCase(Locale.ROOT))
+        ? "without admin.token only localhost is a name of this server"
+        : null;
   }
 
   private static boolean loopback(String address) {

@@ -50,13 +50,17 @@ public final class AdminVerticle extends VerticleBase {
   private Router router() {
     Router router = Router.router(vertx);
     Access access = new Access(parts.config().token());
-    router.route().handler(SecurityHeaders::add).failureHandler(Problem::send);
+    router
+        .route()
+        .handler(SecurityHeaders::add)
+        .failureHandler(failed -> Problem.send(failed, access));
     for (int status : new int[] {400, 404, 405, 413, 415}) {
-      router.errorHandler(status, Problem::send);
+      router.errorHandler(status, failed -> Problem.send(failed, access));
     }
-    new HealthRoutes(parts.readiness()).mount(router);
-    RateLimit limit = new RateLimit(RateLimit.Rate.REQUESTS, System::nanoTime);
-    router.route().handler(limit::check);
+    new HealthRoutes(parts.readiness(), access).mount(router);
+    RateLimit strangers = new RateLimit(RateLimit.Rate.REQUESTS, System::nanoTime);
+    RateLimit holders = new RateLimit(RateLimit.Rate.REQUESTS, System::nanoTime);
+    router.route().handler(asked -> (access.holdsToken(asked) ? holders : strangers).check(asked));
     new ConsoleRoutes().mount(router);
     new MetricsRoute(vertx, parts.metrics()).mount(router, access);
     router.route("/api/*").handler(access::check);

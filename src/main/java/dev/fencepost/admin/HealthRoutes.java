@@ -8,14 +8,19 @@ import io.vertx.ext.web.RoutingContext;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Alive, and ready: makes progress. Answered to everyone, without details that need a token. */
+/**
+ * Alive, and ready: makes progress. Answered to everyone; what names hosts and users is said only
+ * to whom the API would answer.
+ */
 final class HealthRoutes {
   private static final int DEADLINE_MS = 3000;
 
   private final Readiness readiness;
+  private final Access access;
 
-  HealthRoutes(Readiness readiness) {
+  HealthRoutes(Readiness readiness, Access access) {
     this.readiness = readiness;
+    this.access = access;
   }
 
   void mount(Router router) {
@@ -30,15 +35,23 @@ final class HealthRoutes {
         .reasons()
         .timeout(DEADLINE_MS, TimeUnit.MILLISECONDS)
         .otherwise(
-            List.of(new Readiness.Reason("health", "the check did not answer within 3 seconds")))
+            List.of(
+                new Readiness.Reason(
+                    "health", "timeout", "the check did not answer within 3 seconds")))
         .onSuccess(reasons -> answer(context, reasons))
         .onFailure(context::fail);
   }
 
-  private static void answer(RoutingContext context, List<Readiness.Reason> reasons) {
+  private void answer(RoutingContext context, List<Readiness.Reason> reasons) {
+    boolean all = access.admits(context);
     JsonArray said = new JsonArray();
     reasons.forEach(
-        r -> said.add(new JsonObject().put("part", r.part()).put("reason", r.reason())));
+        r ->
+            said.add(
+                new JsonObject()
+                    .put("part", r.part())
+                    .put("code", r.code())
+                    .put("reason", all ? r.reason() : r.code())));
     boolean up = reasons.isEmpty();
     Answers.json(
         context,

@@ -17,11 +17,13 @@ final class Problem {
 
   private Problem() {}
 
-  /** Failure handler of all routes. */
-  static void send(RoutingContext context) {
+  /** Failure handler of all routes; who is not admitted is told of a failure's kind alone. */
+  static void send(RoutingContext context, Access access) {
     Throwable cause = context.failure();
     if (cause instanceof FencepostException known) {
-      send(context, status(known.kind()), known.kind().wire(), message(known));
+      String kind = known.kind().wire();
+      String detail = access.admits(context) ? message(known) : kind;
+      send(context, status(known.kind()), kind, detail);
     } else if (cause instanceof TimeoutException) {
       send(context, 503, "timeout", "no answer in time; what was asked for may still happen");
     } else if (context.statusCode() >= 400 && context.statusCode() < 500) {

@@ -54,11 +54,6 @@ final class RateLimit {
     return true;
   }
 
-  /** Whether one more would be allowed now. */
-  boolean allows(String address) {
-    return refilled(address).tokens >= 1;
-  }
-
   private Bucket refilled(String address) {
     long now = nanoTime.getAsLong();
     Bucket bucket = buckets.get(address);

@@ -57,7 +57,7 @@ final class Gate {
                 passed.fail(failure);
                 return;
               }
-              standing.blocked(part, String.valueOf(failure.getMessage()));
+              standing.blocked(Standing.of(part, failure));
               Duration next = pause.multipliedBy(2);
               vertx.setTimer(
                   pause.toMillis(),

@@ -1,6 +1,7 @@
 package dev.fencepost.boot;
 
 import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.operations.Readiness;
 import dev.fencepost.pg.PgDatabase;
 import dev.fencepost.pg.PgRelay;
 import dev.fencepost.rabbit.RabbitBroker;
@@ -42,7 +43,7 @@ final class RelayPart {
     return verticle.reload(fresh);
   }
 
-  Optional<String> standstill() {
+  Optional<Readiness.Reason> standstill() {
     return progress.standstill();
   }
 }

@@ -2,6 +2,7 @@ package dev.fencepost.boot;
 
 import dev.fencepost.model.LagCause;
 import dev.fencepost.model.ParkedReason;
+import dev.fencepost.operations.Readiness;
 import dev.fencepost.relay.RelayEvents;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -30,19 +31,25 @@ final class RelayProgress implements RelayEvents {
   }
 
   /** Why the relay makes no progress; empty when it does, or has nothing to do. */
-  Optional<String> standstill() {
+  Optional<Readiness.Reason> standstill() {
     return lanes.entrySet().stream()
         .filter(lane -> STANDSTILL.contains(lane.getValue().cause()))
         .min(Map.Entry.comparingByKey())
-        .map(
-            lane ->
-                "lane "
-                    + lane.getKey()
-                    + " publishes nothing: "
-                    + lane.getValue().cause().wire()
-                    + ", oldest row waits for "
-                    + lane.getValue().oldest().toSeconds()
-                    + " s");
+        .map(lane -> reason(lane.getKey(), lane.getValue()));
+  }
+
+  private static Readiness.Reason reason(int lane, Lag lag) {
+    String cause = lag.cause().wire();
+    return new Readiness.Reason(
+        "relay",
+        cause,
+        "lane "
+            + lane
+            + " publishes nothing: "
+            + cause
+            + ", oldest row waits for "
+            + lag.oldest().toSeconds()
+            + " s");
   }
 
   @Override

@@ -72,7 +72,7 @@ public final class Service {
    * @return fails where a person has to change something: configuration, password, rights, schema
    */
   public Future<Void> start() {
-    standing.expected("service", "is starting");
+    standing.expected(new Readiness.Reason("service", "starting", "is starting"));
     return startAdmin()
         .compose(v -> gate.pass(DATABASE, () -> new Migrations(vertx, config).check()))
         .compose(v -> gate.pass(BROKER, resources::reachBroker))
@@ -139,7 +139,7 @@ public final class Service {
       return Future.succeededFuture();
     }
     stopping = true;
-    standing.expected("service", "is stopping");
+    standing.expected(new Readiness.Reason("service", "stopping", "is stopping"));
     gate.close();
     List<Future<Void>> loops =
         deployed.stream().filter(d -> !d.part().equals("admin")).map(this::undeploy).toList();
@@ -229,19 +229,17 @@ public final class Service {
   private Future<List<Readiness.Reason>> reasons() {
     List<Readiness.Reason> reasons = new ArrayList<>(standing.reasons());
     if (relay != null) {
-      relay.standstill().ifPresent(why -> reasons.add(new Readiness.Reason("relay", why)));
+      relay.standstill().ifPresent(reasons::add);
     }
     if (worker != null) {
-      worker.standstill().ifPresent(why -> reasons.add(new Readiness.Reason("worker", why)));
+      worker.standstill().ifPresent(reasons::add);
     }
-    if (!reasons.isEmpty()) {
+    if (reasons.stream().anyMatch(reason -> reason.part().equals(DATABASE))) {
       return Future.succeededFuture(List.copyOf(reasons));
     }
     return resources
         .reachDatabase()
-        .map(v -> List.<Readiness.Reason>of())
-        .otherwise(
-            failure ->
-                List.of(new Readiness.Reason(DATABASE, String.valueOf(failure.getMessage()))));
+        .onFailure(failure -> reasons.add(Standing.of(DATABASE, failure)))
+        .transform(any -> Future.succeededFuture(List.copyOf(reasons)));
   }
 }

@@ -1,5 +1,7 @@
 package dev.fencepost.boot;
 
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
 import dev.fencepost.operations.Readiness;
 import java.util.Comparator;
 import java.util.List;
@@ -16,17 +18,17 @@ final class Standing {
 
   private static final Logger LOG = LoggerFactory.getLogger(Standing.class);
 
-  private final Map<String, String> reasons = new ConcurrentHashMap<>();
+  private final Map<String, Readiness.Reason> reasons = new ConcurrentHashMap<>();
 
-  void blocked(String part, String reason) {
-    if (!reason.equals(reasons.put(part, reason))) {
-      LOG.warn("{} not ready: {}", part, reason);
+  void blocked(Readiness.Reason reason) {
+    if (!reason.equals(reasons.put(reason.part(), reason))) {
+      LOG.warn("{} not ready: {}", reason.part(), reason.reason());
     }
   }
 
   /** As {@link #blocked}, for what is no fault. */
-  void expected(String part, String reason) {
-    reasons.put(part, reason);
+  void expected(Readiness.Reason reason) {
+    reasons.put(reason.part(), reason);
   }
 
   /** What was expected has come about. */
@@ -40,10 +42,14 @@ final class Standing {
     }
   }
 
+  /** What a failure says of a part: its kind to everyone, its text to who may read it. */
+  static Readiness.Reason of(String part, Throwable failure) {
+    FailureKind kind =
+        failure instanceof FencepostException known ? known.kind() : FailureKind.INTERNAL;
+    return new Readiness.Reason(part, kind.wire(), String.valueOf(failure.getMessage()));
+  }
+
   List<Readiness.Reason> reasons() {
-    return reasons.entrySet().stream()
-        .map(each -> new Readiness.Reason(each.getKey(), each.getValue()))
-        .sorted(Comparator.comparing(Readiness.Reason::part))
-        .toList();
+    return reasons.values().stream().sorted(Comparator.comparing(Readiness.Reason::part)).toList();
   }
 }

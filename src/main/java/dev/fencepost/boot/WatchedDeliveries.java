@@ -8,6 +8,9 @@ import dev.fencepost.worker.Deliveries;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
  * The worker's deliveries, watched for queues that the broker refuses before they were ever
@@ -18,6 +21,9 @@ final class WatchedDeliveries implements Deliveries {
   private final Deliveries deliveries;
   private final Promise<Void> refused = Promise.promise();
 
+  /** Queues that are not consumed now, and what is known of it. */
+  private final Map<String, String> away = new ConcurrentSkipListMap<>();
+
   WatchedDeliveries(Deliveries deliveries) {
     this.deliveries = deliveries;
   }
@@ -27,8 +33,14 @@ final class WatchedDeliveries implements Deliveries {
     return refused.future();
   }
 
+  /** Why a queue is not consumed, by the kind of what interrupted it; empty when all are. */
+  Optional<String> interruption() {
+    return away.values().stream().findFirst();
+  }
+
   @Override
   public Future<Subscription> consume(QueueConfig queue, Listener listener) {
+    away.put(queue.name(), "not_consuming");
     return deliveries.consume(queue, new Watching(queue, listener));
   }
 
@@ -60,12 +72,14 @@ final class WatchedDeliveries implements Deliveries {
     @Override
     public void consuming(long epoch) {
       consumed = true;
+      away.remove(queue.name());
       listener.consuming(epoch);
     }
 
     @Override
     public void interrupted(FencepostException cause) {
       FailureKind kind = cause.kind();
+      away.put(queue.name(), kind.wire());
       if (!consumed
           && (kind == FailureKind.BROKER_ACCESS_REFUSED
               || kind == FailureKind.BROKER_AUTHENTICATION)) {

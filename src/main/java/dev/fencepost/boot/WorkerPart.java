@@ -2,6 +2,7 @@ package dev.fencepost.boot;
 
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.handlers.Handlers;
+import dev.fencepost.operations.Readiness;
 import dev.fencepost.worker.WorkerParts;
 import dev.fencepost.worker.WorkerVerticle;
 import io.vertx.core.Deployable;
@@ -10,6 +11,9 @@ import java.util.Optional;
 
 /** The worker with its ports. */
 final class WorkerPart {
+
+  /** No queue is to blame: the handlers have not returned, or the database is away. */
+  private static final String STANDS = "no_progress";
 
   private final WorkerVerticle verticle;
   private final WatchedDeliveries deliveries;
@@ -39,7 +43,8 @@ final class WorkerPart {
     return verticle.reload(fresh.queues());
   }
 
-  Optional<String> standstill() {
-    return Optional.ofNullable(verticle.notReady());
+  Optional<Readiness.Reason> standstill() {
+    return Optional.ofNullable(verticle.notReady())
+        .map(why -> new Readiness.Reason("worker", deliveries.interruption().orElse(STANDS), why));
   }
 }

@@ -17,7 +17,9 @@ import io.vertx.core.http.PoolOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import java.util.function.BiPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,13 +51,24 @@ public final class Handlers {
    */
   public static List<Fault> faults(
       FencepostConfig config, BiPredicate<QueueConfig, ActivityConfig> elsewhere) {
+    return each(config, elsewhere, (java, activity) -> java.fault(activity.kind()));
+  }
+
+  /** Those of the {@link #faults} that say no more than that a class is not on the class path. */
+  public static List<Fault> missing(FencepostConfig config) {
+    return each(config, (queue, activity) -> false, (java, activity) -> java.missing());
+  }
+
+  private static List<Fault> each(
+      FencepostConfig config,
+      BiPredicate<QueueConfig, ActivityConfig> elsewhere,
+      BiFunction<JavaHandlers, ActivityConfig, Optional<Fault>> look) {
     List<Fault> faults = new ArrayList<>();
     for (QueueConfig queue : config.queues().values()) {
       for (ActivityConfig activity : queue.activities().values()) {
         if (activity.handler() instanceof Handler.JavaClass java
             && !elsewhere.test(queue, activity)) {
-          new JavaHandlers(path(queue, activity) + ".class", java.name())
-              .fault(activity.kind())
+          look.apply(new JavaHandlers(path(queue, activity) + ".class", java.name()), activity)
               .ifPresent(faults::add);
         }
       }

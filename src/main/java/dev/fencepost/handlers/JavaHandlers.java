@@ -34,6 +34,18 @@ final class JavaHandlers {
     this.name = name;
   }
 
+  /** That no such class is on the class path; empty when it is, fitting or not. */
+  Optional<Fault> missing() {
+    try {
+      Class.forName(name, false, loader());
+      return Optional.empty();
+    } catch (ClassNotFoundException e) {
+      return Optional.of(absent(e).faults().get(0));
+    } catch (LinkageError there) {
+      return Optional.empty();
+    }
+  }
+
   /** What is wrong with the class, without making one; empty when it can be made. */
   Optional<Fault> fault(ActivityKind kind) {
     try {
@@ -59,15 +71,23 @@ final class JavaHandlers {
   }
 
   private Class<?> load() {
-    ClassLoader context = Thread.currentThread().getContextClassLoader();
-    ClassLoader loader = context == null ? JavaHandlers.class.getClassLoader() : context;
     try {
-      return Class.forName(name, true, loader);
+      return Class.forName(name, true, loader());
     } catch (ClassNotFoundException e) {
-      throw fault("is not on the class path", INTERFACES + ", in a jar of lib/", e);
+      throw absent(e);
     } catch (LinkageError e) {
       throw fault("cannot be loaded (" + e + ")", INTERFACES + ", with all that it needs", e);
     }
+  }
+
+  private static ClassLoader loader() {
+    ClassLoader context = Thread.currentThread().getContextClassLoader();
+    return context == null ? JavaHandlers.class.getClassLoader() : context;
+  }
+
+  private ConfigFaults absent(ClassNotFoundException e) {
+    return fault(
+        "is not on the class path", INTERFACES + ", in a jar named by FENCEPOST_CLASSPATH", e);
   }
 
   private Constructor<?> check(Class<?> type, ActivityKind kind) {

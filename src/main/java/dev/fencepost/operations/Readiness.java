@@ -12,7 +12,8 @@ public interface Readiness {
   /**
    * @param part what stands still, such as {@code relay}, {@code queue notifications}, {@code
    *     database}
-   * @param reason in words, without secrets
+   * @param code what it is, such as {@code database_unreachable}: for everyone
+   * @param reason in words, without secrets; may name hosts, users and databases
    */
-  record Reason(String part, String reason) {}
+  record Reason(String part, String code, String reason) {}
 }

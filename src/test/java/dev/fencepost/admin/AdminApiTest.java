@@ -35,7 +35,8 @@ class AdminApiTest {
 
   @Test
   void notReadySaysWhy() throws Exception {
-    server.reasons.add(new Readiness.Reason("queue mail", "does not consume since 12s"));
+    server.reasons.add(
+        new Readiness.Reason("queue mail", "broker_unreachable", "does not consume since 12s"));
 
     HttpResponse<Buffer> response = server.get("/health/ready");
 

@@ -3,12 +3,18 @@ package dev.fencepost.admin;
 import static dev.fencepost.admin.AdminServer.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
 import dev.fencepost.operations.FakeStores;
+import dev.fencepost.operations.Readiness;
+import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.client.HttpRequest;
 import io.vertx.ext.web.client.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,6 +63,67 @@ class AdminSecurityTest {
             .doesNotContain("guess");
       }
       assertThat(status).isEqualTo(429);
+    }
+  }
+
+  @Test
+  void wrongTokensNeverKeepTheRightOneOut() throws Exception {
+    try (AdminServer server = AdminServer.withToken(stores)) {
+      List<Future<HttpResponse<Buffer>>> guesses = new ArrayList<>();
+      for (int i = 0; i < 400; i++) {
+        guesses.add(
+            server
+                .request(HttpMethod.GET, "/api/v1/status")
+                .bearerTokenAuthentication("guess-" + i)
+                .send());
+      }
+      await(Future.all(guesses));
+      assertThat(guesses).filteredOn(g -> g.result().statusCode() == 429).isNotEmpty();
+      assertThat(guesses).allMatch(g -> g.result().statusCode() >= 400);
+
+      assertThat(server.get("/api/v1/status").statusCode()).isEqualTo(200);
+      assertThat(server.get("/metrics").statusCode()).isEqualTo(200);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"a-token-of-the-tests, false", "'', true"})
+  void hostsAndUsersAreNamedToNoStranger(String token, boolean local) throws Exception {
+    String secret = "cannot reach the database at db-7.internal:5432 as user anna";
+    try (AdminServer server = new AdminServer(token, true, stores.operations())) {
+      server.reasons.add(new Readiness.Reason("database", "database_unreachable", secret));
+      server.scrape =
+          () -> {
+            throw new FencepostException(FailureKind.DATABASE_REFUSED, secret);
+          };
+      for (String path : new String[] {"/health/ready", "/metrics"}) {
+        HttpResponse<Buffer> stranger =
+            await(
+                server
+                    .request(HttpMethod.GET, path)
+                    .putHeader("X-Forwarded-For", "203.0.113.9")
+                    .send());
+        HttpResponse<Buffer> guesser =
+            await(
+                server
+                    .request(HttpMethod.GET, path)
+                    .bearerTokenAuthentication("guess")
+                    .putHeader("X-Forwarded-For", "203.0.113.9")
+                    .send());
+        for (HttpResponse<Buffer> answer : List.of(stranger, guesser)) {
+          assertThat(answer.statusCode()).as(path).isGreaterThanOrEqualTo(500);
+          assertThat(answer.bodyAsString())
+              .as(path)
+              .doesNotContain("db-7", "anna")
+              .contains("database_");
+        }
+        HttpRequest<Buffer> friend = server.request(HttpMethod.GET, path);
+        assertThat(
+                await((local ? friend : friend.bearerTokenAuthentication(token)).send())
+                    .bodyAsString())
+            .as(path)
+            .contains("db-7.internal:5432", "database_");
+      }
     }
   }
 

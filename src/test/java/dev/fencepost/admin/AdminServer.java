@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** The admin verticle on a free port, and a client that talks to it. */
 public final class AdminServer implements AutoCloseable {
@@ -28,6 +29,7 @@ public final class AdminServer implements AutoCloseable {
       new CopyOnWriteArrayList<>(
           List.of(
               new LiveMetrics.Sample("fencepost_relay_published_total", Map.of("lane", "3"), 41)));
+  public volatile Supplier<String> scrape = () -> "fencepost_up 1\n";
   private final Vertx vertx = Vertx.vertx();
   private final WebClient client = WebClient.create(vertx);
   public final int port;
@@ -39,7 +41,7 @@ public final class AdminServer implements AutoCloseable {
                 new FencepostConfig.Admin("127.0.0.1", 0, token),
                 operations,
                 () -> Future.succeededFuture(List.copyOf(reasons)),
-                new AdminParts.Metrics(() -> "fencepost_up 1\n", () -> samples, metricsOpen)));
+                new AdminParts.Metrics(() -> scrape.get(), () -> samples, metricsOpen)));
     await(vertx.deployVerticle(verticle));
     port = verticle.port();
   }

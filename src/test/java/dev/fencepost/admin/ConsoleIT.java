@@ -195,7 +195,8 @@ class ConsoleIT {
 
   @Test
   void notReadyIsShownWithItsReason() {
-    server.reasons.add(new Readiness.Reason("queue mail", "does not consume since 12s"));
+    server.reasons.add(
+        new Readiness.Reason("queue mail", "broker_unreachable", "does not consume since 12s"));
     signIn();
     browser.awaitText("Not ready — queue mail: does not consume since 12s");
   }

@@ -135,7 +135,10 @@ class BadInputIT {
     try (ServiceProcess process = start(config(nowhere(), broker))) {
       process.awaitLine("database not ready: cannot reach the database", LONG);
       Await.until("health is red", LONG, () -> ready().statusCode() == 503);
-      assertThat(ready().body()).contains("\"part\":\"database\"").contains("cannot reach");
+      assertThat(ready().body())
+          .contains("\"part\":\"database\"")
+          .contains("\"code\":\"database_unreachable\"")
+          .contains("cannot reach");
       assertThat(get("/health/live").statusCode()).isEqualTo(200);
       process.terminate();
       assertThat(process.awaitExit(LONG)).isZero();
