@@ -28,11 +28,13 @@ import org.junit.jupiter.api.Test;
 /** What {@code conf/} hands out for Prometheus and Grafana asks only for what is scraped. */
 class DashboardsTest {
   private static final Path ALERTS = Path.of("conf", "prometheus", "alerts.yaml");
+  private static final Path TROUBLES = Path.of("src", "test", "prometheus", "alerts-test.yaml");
   private static final Path GRAFANA = Path.of("conf", "grafana", "fencepost.json");
   private static final Pattern SELECTOR =
       Pattern.compile("\\b((?:fencepost|vertx|jvm|process)_[a-z0-9_]+)(?:\\{([^}]*)})?");
   private static final Pattern MATCHER =
       Pattern.compile("([a-z_]+)\\s*(=~|!~|!=|=)\\s*\"([^\"]*)\"");
+  private static final Pattern INCREASE = Pattern.compile("increase\\(([a-z_]+)");
   // Put there by Prometheus when it scrapes.
   private static final Set<String> OF_THE_SCRAPE = Set.of("instance", "job");
 
@@ -99,16 +101,48 @@ class DashboardsTest {
 
   @Test
   void promtoolAcceptsTheAlerts() throws Exception {
+    promtool("check", "rules", ALERTS.toString());
+  }
+
+  @Test
+  void eachAlertSpeaksInItsTroubleAndIsQuietBefore() throws Exception {
+    promtool("test", "rules", TROUBLES.toString());
+  }
+
+  @Test
+  void eachAlertHasATrouble() throws Exception {
+    Set<String> tried = new TreeSet<>();
+    new YAMLMapper()
+        .readTree(Files.readString(TROUBLES))
+        .get("tests")
+        .forEach(test -> tried.add(test.get("name").asText()));
+    assertThat(tried).containsExactlyInAnyOrderElementsOf(alerts().keySet());
+  }
+
+  /** {@code increase} sees no step in a series that begins with its first event. */
+  @Test
+  void whatAnAlertSeesIncreaseIsThereBeforeItsFirstEvent() throws Exception {
+    FencepostMetrics quiet = new FencepostMetrics(MetricsFixture.config("metrics: {jmx: false}"));
+    Set<String> there = new TreeSet<>(Scrape.of(quiet.scrape()).names());
+    quiet.close();
+    List<String> asked = new ArrayList<>();
+    for (String expression : alerts().values()) {
+      INCREASE.matcher(expression).results().forEach(found -> asked.add(found.group(1)));
+    }
+    assertThat(asked).hasSizeGreaterThan(2);
+    assertThat(there).containsAll(asked);
+  }
+
+  private static void promtool(String... arguments) throws Exception {
     boolean there =
         List.of(System.getenv("PATH").split(File.pathSeparator)).stream()
             .anyMatch(folder -> Files.isExecutable(Path.of(folder, "promtool")));
     Assumptions.assumeTrue(there, "promtool is not installed");
-    Process check =
-        new ProcessBuilder("promtool", "check", "rules", ALERTS.toString())
-            .redirectErrorStream(true)
-            .start();
+    List<String> line = new ArrayList<>(List.of("promtool"));
+    line.addAll(List.of(arguments));
+    Process check = new ProcessBuilder(line).redirectErrorStream(true).start();
     String said = new String(check.getInputStream().readAllBytes());
-    assertThat(check.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(check.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(check.exitValue()).as(said).isZero();
   }
 
