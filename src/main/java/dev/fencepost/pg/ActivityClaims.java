@@ -24,6 +24,7 @@ final class ActivityClaims {
   private final BatchLedger batches;
   private final KeyReleases releases;
   private final Pulse pulse;
+  private final Newness newness = new Newness();
 
   ActivityClaims(DurableWork work, BatchLedger batches, KeyReleases releases, Pulse pulse) {
     this.work = work;
@@ -54,7 +55,10 @@ final class ActivityClaims {
           new FencepostException(
               FailureKind.DATABASE_CONFLICT, "rows of a claim came and went: " + wave.get(0).id()));
     }
-    return round((round, connection) -> round.claim(connection, owner, wave))
+    return newness
+        .assume(
+            wave,
+            allNew -> round(allNew, (round, connection) -> round.claim(connection, owner, wave)))
         .compose(
             answers -> {
               List<Claim.Request> left = ClaimGroups.unanswered(wave, answers);
@@ -66,7 +70,12 @@ final class ActivityClaims {
 
   private Future<Map<ActivityId, Claim.Answer>> round(
       BiFunction<ClaimRound, SqlConnection, Future<Void>> part) {
-    ClaimRound round = new ClaimRound(statements, batches.tag());
+    return round(false, part);
+  }
+
+  private Future<Map<ActivityId, Claim.Answer>> round(
+      boolean allNew, BiFunction<ClaimRound, SqlConnection, Future<Void>> part) {
+    ClaimRound round = new ClaimRound(statements, batches.tag(), allNew);
     return work.transaction(connection -> part.apply(round, connection))
         .compose(v -> round.committed(batches, releases, pulse));
   }

@@ -17,6 +17,7 @@ import java.util.Map;
 final class ClaimRound {
   private final ClaimStatements statements;
   private final long tag;
+  private final boolean allNew;
   private final Map<ActivityId, Claim.Answer> answers = new LinkedHashMap<>();
   private final Map<ActivityId, Long> started = new HashMap<>();
   private final KeyReleases.Keys ended = new KeyReleases.Keys();
@@ -24,10 +25,12 @@ final class ClaimRound {
 
   /**
    * @param tag of the batch that its starts become
+   * @param allNew no event is known here; where one is, the transaction fails
    */
-  ClaimRound(ClaimStatements statements, long tag) {
+  ClaimRound(ClaimStatements statements, long tag, boolean allNew) {
     this.statements = statements;
     this.tag = tag;
+    this.allNew = allNew;
   }
 
   /** Starts what may start, stores what stands behind another event of its key. */
@@ -52,18 +55,34 @@ final class ClaimRound {
     if (requests.isEmpty()) {
       return Future.succeededFuture();
     }
+    if (allNew) {
+      return statements
+          .startNew(connection, owner, tag, requests)
+          .map(
+              batch -> {
+                requests.forEach(request -> started(request, batch));
+                return null;
+              });
+    }
     return statements
         .start(connection, owner, tag, requests)
         .compose(
             rows -> {
-              rows.forEach(row -> started.put(ActivityRows.id(row), row.getLong("batch")));
+              Map<ActivityId, Long> batches = new HashMap<>();
+              rows.forEach(row -> batches.put(ActivityRows.id(row), row.getLong("batch")));
               for (Claim.Request request : requests) {
-                if (started.containsKey(request.id())) {
-                  answers.put(request.id(), new Claim.Started(ClaimGroups.first(request)));
+                Long batch = batches.get(request.id());
+                if (batch != null) {
+                  started(request, batch);
                 }
               }
               return again(connection, ClaimGroups.unanswered(requests, answers), Again.CLAIM);
             });
+  }
+
+  private void started(Claim.Request request, long batch) {
+    started.put(request.id(), batch);
+    answers.put(request.id(), new Claim.Started(ClaimGroups.first(request)));
   }
 
   /** Blocked or unresolved rows. */

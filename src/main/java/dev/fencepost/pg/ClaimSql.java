@@ -8,7 +8,8 @@ final class ClaimSql {
    * A claim's time, by which sweep and purge find its rows; ten bits are left for a number that
    * tells apart claims of one process at one microsecond.
    */
-  static final String BATCH = "(extract(epoch from now()) * 1000000)::bigint * 1024";
+  static final String BATCH =
+      "(select (extract(epoch from now()) * 1000000)::bigint * 1024)"; // a subquery: computed once
 
   private static final String CLAIM_BATCH =
       """
@@ -28,27 +29,46 @@ final class ClaimSql {
         where o.consumer = r.consumer and o.live_key = r.key and o.event_id <> r.event_id)
       """;
 
-  /** First starts. Rows that exist are left alone. */
-  static final String START =
+  private static final String FIRST_STARTS =
       """
-      with started as (
-        insert into ${schema}.activity (consumer, event_id, type, kind, state, attempts,
+      insert into ${schema}.activity (consumer, event_id, type, kind, state, attempts,
           redeliveries, max_retries, max_attempts, fence, batch, owner, lease_until, attempt_fence,
           started_at, attempt_redelivered, ordering_key, arrival)
         select r.consumer, r.event_id, r.type, r.kind, 'running', 1, r.redelivered::int,
-          r.max_retries, r.max_attempts, 1, %1$s + $11::bigint, $1, now() + r.ttl * interval '1 millisecond', 1,
-          now(), r.redelivered, r.key,
+          r.max_retries, r.max_attempts, 1, %s + $11::bigint, $1,
+          now() + r.ttl * interval '1 millisecond', 1, now(), r.redelivered, r.key,
           case when r.key is not null then nextval('${schema}.activity_arrival') end
         from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
           $8::bigint[], $9::bigint[], $10::boolean[])
           r(consumer, event_id, type, kind, key, max_retries, max_attempts, ttl, redelivered)
+      """
+          .formatted(BATCH);
+
+  /** First starts. Rows that exist are left alone. */
+  static final String START =
+      """
+      with started as (
+        %s
         on conflict do nothing
         returning consumer, event_id, batch, lease_until),
-      batch as (%2$s)
-      select consumer, event_id, batch,
-        (extract(epoch from lease_until) * 1000000)::bigint as lease_micros from started
+      batch as (%s)
+      select consumer, event_id, batch from started
       """
-          .formatted(BATCH, CLAIM_BATCH);
+          .formatted(FIRST_STARTS, CLAIM_BATCH);
+
+  /** First starts of events that are new, all of them; fails where one is not. */
+  static final String START_NEW =
+      """
+      with started as (%1$s),
+      batch as (
+        insert into ${schema}.claim_batch (consumer, batch, owner, until)
+        select consumer, %2$s + $11::bigint, $1, now() + min(ttl) * interval '1 millisecond'
+        from unnest($2::text[], $9::bigint[]) r(consumer, ttl) group by consumer
+        on conflict (consumer, batch, owner)
+        do update set until = least(claim_batch.until, excluded.until))
+      select %2$s + $11::bigint as batch
+      """
+          .formatted(FIRST_STARTS, BATCH);
 
   /** Rows that wait before their first start, with their message: blocked or unresolved. */
   static final String STORE =

@@ -6,6 +6,7 @@ import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.SqlConnection;
+import io.vertx.sqlclient.Tuple;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -14,12 +15,14 @@ import java.util.Set;
 final class ClaimStatements {
   private final String behind;
   private final String start;
+  private final String startNew;
   private final String store;
   private final String deliverAgain;
 
   ClaimStatements(PgDatabase database) {
     this.behind = database.sql(ClaimSql.BEHIND);
     this.start = database.sql(ClaimSql.START);
+    this.startNew = database.sql(ClaimSql.START_NEW);
     this.store = database.sql(ClaimSql.STORE);
     this.deliverAgain = database.sql(ClaimSql.DELIVER_AGAIN);
   }
@@ -49,20 +52,32 @@ final class ClaimStatements {
   /** First starts; rows that exist are not among the answers. */
   Future<RowSet<Row>> start(
       SqlConnection connection, String owner, long tag, List<Claim.Request> requests) {
-    Columns<Claim.Request> columns =
-        new Columns<>(requests)
-            .value(owner)
-            .names(r -> r.id().consumer())
-            .names(r -> r.id().eventId())
-            .names(r -> r.work().type())
-            .names(r -> r.work().kind().wire())
-            .names(Claim.Request::key)
-            .longs(r -> r.work().maxRetries())
-            .longs(r -> r.work().maxAttempts())
-            .longs(r -> r.work().leaseTtl().toMillis())
-            .booleans(Claim.Request::redelivered)
-            .value(tag);
-    return connection.preparedQuery(start).execute(columns.tuple());
+    return connection.preparedQuery(start).execute(starts(owner, tag, requests));
+  }
+
+  /** First starts of events that are new; gives their batch. */
+  Future<Long> startNew(
+      SqlConnection connection, String owner, long tag, List<Claim.Request> requests) {
+    return connection
+        .preparedQuery(startNew)
+        .execute(starts(owner, tag, requests))
+        .map(rows -> rows.iterator().next().getLong("batch"));
+  }
+
+  private static Tuple starts(String owner, long tag, List<Claim.Request> requests) {
+    return new Columns<>(requests)
+        .value(owner)
+        .names(r -> r.id().consumer())
+        .names(r -> r.id().eventId())
+        .names(r -> r.work().type())
+        .names(r -> r.work().kind().wire())
+        .names(Claim.Request::key)
+        .longs(r -> r.work().maxRetries())
+        .longs(r -> r.work().maxAttempts())
+        .longs(r -> r.work().leaseTtl().toMillis())
+        .booleans(Claim.Request::redelivered)
+        .value(tag)
+        .tuple();
   }
 
   /** Stores rows that wait; rows that exist are not among the answers. */

@@ -23,8 +23,11 @@ final class EffectSql {
         set_config('jit', 'off', true)
       """;
 
-  /** Rows as they will be once the transaction commits: started, done, with their receipts. */
-  static final String INSERT =
+  /**
+   * Rows as they will be once the transaction commits: started, done, with their receipts; fails
+   * where an event is not new.
+   */
+  static final String INSERT_NEW =
       """
       insert into ${schema}.activity (consumer, event_id, type, kind, state, attempts, redeliveries,
         max_retries, max_attempts, fence, batch, owner, attempt_fence, started_at, ended_at,
@@ -37,10 +40,11 @@ final class EffectSql {
       from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
         $8::bigint[], $9::boolean[])
         r(consumer, event_id, type, kind, key, max_retries, max_attempts, redelivered)
-      on conflict do nothing
-      returning consumer, event_id
       """
           .formatted(ClaimSql.BATCH);
+
+  /** The same, which leaves rows that exist alone. */
+  static final String INSERT = INSERT_NEW + " on conflict do nothing returning consumer, event_id";
 
   /** The same for one that was claimed: its row stays locked, which is the fence. */
   static final String COMPLETE =

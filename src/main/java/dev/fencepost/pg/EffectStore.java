@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the transactions in which effects run with their receipts. */
@@ -32,6 +33,7 @@ final class EffectStore {
   private final Settlements settlements;
   private final BatchLedger batches;
   private final KeyReleases releases;
+  private final Newness newness = new Newness();
 
   /** What an effect's transaction needs beside its own connection. */
   record Beside(
@@ -76,11 +78,15 @@ final class EffectStore {
       Map<ActivityId, Claim.Answer> answered) {}
 
   private Future<EffectGroup> insert(String owner, Duration hardLimit, Fresh fresh) {
+    return newness.assume(fresh.first, allNew -> insert(owner, hardLimit, fresh, allNew));
+  }
+
+  private Future<EffectGroup> insert(
+      String owner, Duration hardLimit, Fresh fresh, boolean allNew) {
     return open(
         hardLimit,
         effects ->
-            effects
-                .insert(database.sql(EffectSql.INSERT), insertValues(owner, fresh.first))
+            inserted(effects, insertValues(owner, fresh.first), fresh, allNew)
                 .compose(
                     inserted -> {
                       Map<ActivityId, Claim.Answer> known = new HashMap<>(fresh.answered);
@@ -98,6 +104,15 @@ final class EffectStore {
                                     answers(owner, fresh.group, known), fresh.group);
                               });
                     }));
+  }
+
+  private Future<Set<ActivityId>> inserted(
+      OpenEffects effects, Tuple values, Fresh fresh, boolean allNew) {
+    return allNew
+        ? effects
+            .insertNew(database.sql(EffectSql.INSERT_NEW), values)
+            .map(v -> fresh.first.stream().map(Claim.Request::id).collect(Collectors.toSet()))
+        : effects.insert(database.sql(EffectSql.INSERT), values);
   }
 
   private static List<Claim.Answer> answers(

@@ -57,6 +57,11 @@ final class OpenEffects implements EffectGroup {
             .execute(Tuple.of(Long.toString(limit.toMillis())));
   }
 
+  /** Inserts all; fails where one is there. */
+  Future<Void> insertNew(String statement, Tuple values) {
+    return first(statement, values).mapEmpty();
+  }
+
   /** The ids of the rows that were inserted. */
   Future<Set<ActivityId>> insert(String statement, Tuple values) {
     return first(statement, values)

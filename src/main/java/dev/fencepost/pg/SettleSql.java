@@ -22,12 +22,12 @@ final class SettleSql {
         receipt_body = coalesce(a.receipt_body, s.receipt),
         batch = case when a.keep or a.kind = 'irreversible' then null else a.batch end,
         exchange = null, routing_key = null, headers = null, properties = null, body = null
-      from unnest($2::text[], $3::text[], $4::bigint[], $7::text[])
-        s(consumer, event_id, fence, receipt)
+      from unnest($2::text[], $3::text[], $4::bigint[], $7::text[]) with ordinality
+        s(consumer, event_id, fence, receipt, ord)
       where a.consumer = s.consumer and a.event_id = s.event_id and a.owner = $1
         and a.fence = s.fence and a.state = 'running'
         and a.receipt_outcome is distinct from 'failed_permanent'
-      returning a.consumer, a.event_id, a.ordering_key
+      returning s.ord, a.ordering_key
       """;
 
   /**

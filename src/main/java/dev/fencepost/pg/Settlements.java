@@ -112,8 +112,6 @@ final class Settlements {
       if (plain.isEmpty()) {
         return Future.succeededFuture();
       }
-      Map<ActivityId, Integer> byId = new HashMap<>();
-      plain.forEach(i -> byId.putIfAbsent(id(i), i));
       List<BatchLedger.Batch> empty = batches.drain();
       Columns<Integer> columns =
           new Columns<>(plain)
@@ -130,7 +128,8 @@ final class Settlements {
           .map(
               rows -> {
                 for (Row row : rows) {
-                  done(byId.get(ActivityRows.id(row)), row.getString("ordering_key"), true);
+                  int index = plain.get(row.getLong("ord").intValue() - 1);
+                  done(index, row.getString("ordering_key"), true);
                 }
                 return null;
               });
@@ -171,12 +170,10 @@ final class Settlements {
       return order.stream().filter(i -> !ours.containsKey(i)).toList();
     }
 
-    private void done(@Nullable Integer index, @Nullable String key, boolean over) {
-      if (index != null) {
-        ours.put(index, true);
-        if (over) {
-          ended.ended(id(index), key);
-        }
+    private void done(int index, @Nullable String key, boolean over) {
+      ours.put(index, true);
+      if (over) {
+        ended.ended(id(index), key);
       }
     }
 

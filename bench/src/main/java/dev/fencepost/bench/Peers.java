@@ -66,7 +66,8 @@ final class Peers {
     }
     if (options.invites("spring")) {
       workers.add(peer("spring-batch", BATCH, 1, true));
-      workers.add(peer("spring-inbox", INBOX, 0.1, true));
+      // Its prefetched messages must be few beside the round's.
+      workers.add(peer("spring-inbox", INBOX, 0.2, true));
     }
     if (options.invites("db-scheduler")) {
       workers.add(peer("db-scheduler", DB_SCHEDULER, 0.1, true));
