@@ -98,27 +98,25 @@ final class OutboxSql {
                   + RAW
                   + """
                    from ${schema}.outbox
-                  where lane = $1 and seq > $2 and (tx >= $3 or tx = any($4))
+                  where lane = $1 and seq > $2 and seq <= $10 and (tx >= $3 or tx = any($4))
                     and tx < $5 and tx <> all($6)
                     and exists (select 1 from ${schema}.relay_life where life = $9)
                   order by seq limit $7""")
           + " order by seq";
 
-  static final String LATE =
+  /** By the index of transactions and hashing, whatever the planner has heard of the table. */
+  static final String BY_TX =
       """
-      select seq from ${schema}.outbox
-      where tx = any($1) and lane + 0 = $2 and seq > $3 and seq <= $4
-      order by seq limit $5
+      select set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'off', true),
+        set_config('enable_indexonlyscan', 'off', true), set_config('enable_sort', 'off', true)
       """;
 
-  static final String ROWS =
-      cut(
-              "$3",
-              "select "
-                  + RAW
-                  + """
-                   from ${schema}.outbox where lane = $1 and seq = any($2)
-                    and exists (select 1 from ${schema}.relay_life where life = $4)
-                  order by seq""")
-          + " order by seq";
+  /** Where rows of these transactions lie, in all lanes, roughly. One row at least: the life. */
+  static final String LATE =
+      """
+      select s.life, f.tx, f.lane, f.above, f.up_to from
+        (select (select life from ${schema}.relay_life) as life) s left join (
+          select tx, lane, min(seq) - 1 as above, max(seq) as up_to from ${schema}.outbox
+          where tx = any($1) group by tx, lane, seq / 8192) f on true
+      """;
 }

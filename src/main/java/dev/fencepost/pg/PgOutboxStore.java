@@ -1,6 +1,8 @@
 package dev.fencepost.pg;
 
 import dev.fencepost.decide.Snapshot;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.OutboxRow;
 import dev.fencepost.relay.Checkpoint;
 import dev.fencepost.relay.OutboxStore;
@@ -15,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Reads the outbox in PostgreSQL. */
+/** Reads the outbox in PostgreSQL. Confined to the context of the relay that uses it. */
 public final class PgOutboxStore implements OutboxStore {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
 
@@ -38,7 +40,7 @@ public final class PgOutboxStore implements OutboxStore {
   private final String open;
   private final String page;
   private final String late;
-  private final String rows;
+  private final LateRows lateRows = new LateRows(this::lookForLate);
 
   public PgOutboxStore(PgDatabase database) {
     this.database = database;
@@ -49,7 +51,6 @@ public final class PgOutboxStore implements OutboxStore {
     this.open = database.sql(OutboxSql.OPEN);
     this.page = database.sql(OutboxSql.PAGE);
     this.late = database.sql(OutboxSql.LATE);
-    this.rows = database.sql(OutboxSql.ROWS);
   }
 
   @Override
@@ -141,29 +142,41 @@ public final class PgOutboxStore implements OutboxStore {
             .addArrayOfLong(boxed(request.cur().xip()))
             .addInteger(from.limit().rows())
             .addLong(from.limit().bytes())
-            .addString(request.life());
+            .addString(request.life())
+            .addLong(request.upTo());
     return read(page, arguments).map(result -> OutboxRows.list(result, from.lane()));
   }
 
   @Override
-  public Future<List<Long>> late(LateRequest request) {
-    Tuple arguments =
-        Tuple.of(
-            boxed(request.txs()), request.lane(), request.after(), request.upTo(), request.limit());
-    return database
-        .with(LATE_DEADLINE, c -> c.preparedQuery(late).execute(arguments))
-        .map(
-            result -> {
-              List<Long> seqs = new ArrayList<>(result.size());
-              result.forEach(row -> seqs.add(row.getLong(0)));
-              return seqs;
-            });
+  public Future<List<Span>> late(LateRequest request) {
+    return lateRows.of(request);
   }
 
-  @Override
-  public Future<List<OutboxRow>> rows(int lane, String life, List<Long> seqs, long budget) {
-    Tuple arguments = Tuple.of((short) lane, seqs.toArray(Long[]::new), budget, life);
-    return run(rows, arguments).map(result -> OutboxRows.list(result, lane));
+  private Future<LateRows.Found> lookForLate(String life, long[] txs) {
+    return database
+        .inTransaction(
+            LATE_DEADLINE,
+            c -> {
+              Future<RowSet<Row>> guarded = c.preparedQuery(OutboxSql.BY_TX).execute();
+              Future<RowSet<Row>> found = c.preparedQuery(late).execute(Tuple.of(boxed(txs)));
+              return Future.all(guarded, found).map(v -> found.result());
+            })
+        .compose(rows -> found(life, rows));
+  }
+
+  private static Future<LateRows.Found> found(String life, RowSet<Row> rows) {
+    LateRows.Found found = new LateRows.Found();
+    for (Row row : rows) {
+      if (!life.equals(row.getString(0))) {
+        return Future.failedFuture(
+            new FencepostException(
+                FailureKind.STALE, "the database is not the one that was read before"));
+      }
+      if (row.getLong(1) != null) {
+        found.add(row.getLong(1), row.getShort(2), new Span(row.getLong(3), row.getLong(4)));
+      }
+    }
+    return Future.succeededFuture(found);
   }
 
   private Future<RowSet<Row>> run(String sql, Tuple arguments) {

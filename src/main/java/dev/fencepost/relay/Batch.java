@@ -6,11 +6,13 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.List;
 
 /**
- * A batch of one lane while it is read and published: late rows of long transactions first, looked
- * for by {@code tx}, then everything above {@link #start} in pages by seq. The first all lie at or
- * below {@code start}, so that the whole comes in the order of seq.
+ * A batch of one lane while it is read and published: late rows of long transactions first, where
+ * they were found to lie, then everything above {@link #start}, all in pages by seq. The first all
+ * lie at or below {@code start}, so that the whole comes in the order of seq. Every page is filtered
+ * by the two snapshots: below {@code start} only rows of the old transactions pass.
  */
 final class Batch {
   /** How many seqs back the rows of a transaction that has ended are still read by index. */
@@ -20,9 +22,9 @@ final class Batch {
   private final Cursor.Ahead ahead;
   private final Start start;
 
-  private final Deque<Long> late = new ArrayDeque<>();
+  private final Deque<OutboxStore.Span> late = new ArrayDeque<>();
   private boolean lateKnown;
-  private long lateSought;
+  private long lateRead;
   private long read;
   private boolean whole;
   private int held;
@@ -57,7 +59,7 @@ final class Batch {
     this.start = Start.of(from, ahead.cur());
     this.settled = position;
     this.read = Math.max(start.above(), position);
-    this.lateSought = position;
+    this.lateRead = position;
     this.lateKnown = start.old().length == 0 || position >= start.above();
   }
 
@@ -65,46 +67,40 @@ final class Batch {
     return start;
   }
 
-  /** Whether seqs of late rows are still to be looked for. */
+  /** Whether it is still to be looked for where late rows lie. */
   boolean seeksLate() {
-    return !lateKnown && late.isEmpty();
+    return !lateKnown;
   }
 
-  OutboxStore.LateRequest lateRequest(int lane, int limit) {
-    return new OutboxStore.LateRequest(lane, start.old(), lateSought, start.above(), limit);
-  }
-
-  void lateFound(List<Long> seqs, int limit) {
-    late.addAll(seqs);
-    lateKnown = seqs.size() < limit;
-    if (!seqs.isEmpty()) {
-      lateSought = seqs.get(seqs.size() - 1);
+  /** They lie here, among rows of others and those that belong to no late part of the batch. */
+  void lateFound(List<OutboxStore.Span> spans) {
+    for (OutboxStore.Span span : spans) {
+      long above = Math.max(span.above(), lateRead);
+      long upTo = Math.min(span.upTo(), start.above());
+      if (above < upTo) {
+        late.add(new OutboxStore.Span(above, upTo));
+      }
     }
+    lateKnown = true;
   }
 
-  /** Seqs of the next late rows; empty when those are done. */
-  List<Long> lateChunk(int rows) {
-    return late.stream().limit(rows).toList();
-  }
-
-  /** That many of the late rows have been read. */
-  void lateRead(int rows) {
-    for (int i = 0; i < rows; i++) {
-      late.remove();
-    }
-  }
-
-  OutboxStore.Opening next(int lane, OutboxStore.Limit limit) {
-    return new OutboxStore.Opening(lane, read, from.last(), limit);
-  }
-
-  Snapshot cur() {
-    return ahead.cur();
+  OutboxStore.PageRequest next(String life, int lane, OutboxStore.Limit limit) {
+    OutboxStore.Span span = late.peek();
+    long above = span == null ? read : Math.max(span.above(), lateRead);
+    OutboxStore.Opening opening = new OutboxStore.Opening(lane, above, from.last(), limit);
+    return new OutboxStore.PageRequest(
+        life, opening, span == null ? Long.MAX_VALUE : span.upTo(), ahead.cur());
   }
 
   void pageRead(long lastSeq, boolean more) {
-    read = Math.max(read, lastSeq);
-    whole = !more;
+    if (late.isEmpty()) {
+      read = Math.max(read, lastSeq);
+      whole = !more;
+    } else if (more) {
+      lateRead = lastSeq;
+    } else {
+      late.remove();
+    }
   }
 
   boolean whole() {

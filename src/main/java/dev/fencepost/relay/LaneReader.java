@@ -6,8 +6,6 @@ import java.util.List;
 
 /** Reads the pages of a batch, one after the other. */
 final class LaneReader {
-  private static final int LATE_SEQS = 50_000;
-
   private final OutboxStore store;
   private final int lane;
   private final String life;
@@ -22,22 +20,20 @@ final class LaneReader {
   Future<List<OutboxRow>> next(Batch batch, OutboxStore.Limit limit) {
     if (batch.seeksLate()) {
       return store
-          .late(batch.lateRequest(lane, LATE_SEQS))
+          .late(new OutboxStore.LateRequest(life, lane, batch.start().old()))
           .compose(
-              seqs -> {
-                batch.lateFound(seqs, LATE_SEQS);
+              spans -> {
+                batch.lateFound(spans);
                 return next(batch, limit);
               });
     }
-    List<Long> chunk = batch.lateChunk(limit.rows());
-    if (!chunk.isEmpty()) {
-      return store
-          .rows(lane, life, chunk, limit.bytes())
-          .onSuccess(page -> batch.lateRead(page.size()));
-    }
     return store
-        .page(new OutboxStore.PageRequest(life, batch.next(lane, limit), batch.cur()))
-        .onSuccess(page -> pageRead(batch, page, limit));
+        .page(batch.next(life, lane, limit))
+        .map(
+            page -> {
+              pageRead(batch, page, limit);
+              return page;
+            });
   }
 
   static void pageRead(Batch batch, List<OutboxRow> page, OutboxStore.Limit limit) {

@@ -33,13 +33,11 @@ public interface OutboxStore {
   Future<List<OutboxRow>> page(PageRequest request);
 
   /**
-   * Seqs, ascending, of rows of long transactions that have ended, in a lane, above {@code after}
-   * and not above {@code upTo}.
+   * Where the rows of long transactions that have ended lie in a lane: ascending, apart from each
+   * other, with rows of others between them. It is looked for once for all lanes. Fails when the
+   * life has changed.
    */
-  Future<List<Long>> late(LateRequest request);
-
-  /** The rows of these seqs, ascending, as many as the budget allows. */
-  Future<List<OutboxRow>> rows(int lane, String life, List<Long> seqs, long budget);
+  Future<List<Span>> late(LateRequest request);
 
   /**
    * @param floor the sequence's last value, 0 before the first
@@ -79,7 +77,13 @@ public interface OutboxStore {
   /** By lane; one without rows is missing. */
   record Opened(String life, Snapshot cur, Map<Integer, List<OutboxRow>> pages) {}
 
-  record PageRequest(String life, Opening from, Snapshot cur) {}
+  /**
+   * @param upTo read no rows with a greater seq
+   */
+  record PageRequest(String life, Opening from, long upTo, Snapshot cur) {}
 
-  record LateRequest(int lane, long[] txs, long after, long upTo, int limit) {}
+  record LateRequest(String life, int lane, long[] txs) {}
+
+  /** The seqs above {@code above} up to {@code upTo}. */
+  record Span(long above, long upTo) {}
 }

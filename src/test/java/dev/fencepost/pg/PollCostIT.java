@@ -20,7 +20,8 @@ class PollCostIT {
           + " array_fill('{}'::text, array[8]), array_fill(500, array[8]),"
           + " array_fill(1 << 24, array[8])::bigint[])";
   private static final String LATER =
-      "(3::smallint, 5000, 0, '{}', 9000000000, '{}', 500, 16777216, 'life')";
+      "(3::smallint, 5000, 0, '{}', 9000000000, '{}', 500, 16777216, 'life',"
+          + " 9223372036854775807)";
 
   @Test
   void aPollCostsTheSameAtTenAndAtAHundredThousandRows() throws SQLException {
@@ -31,6 +32,29 @@ class PollCostIT {
   @Tag("soak")
   void aPollCostsTheSameAtTenThousandAndAtFiveMillionRows() throws SQLException {
     costs(5_000_000);
+  }
+
+  /** What others wrote is not looked at, whatever the planner has heard of the table. */
+  @Test
+  void looksForLateRowsByTheirTransaction() throws SQLException {
+    try (WorkerSchema schema = WorkerSchema.open();
+        Connection connection = PostgresServer.connect(schema.uri());
+        Statement statement = connection.createStatement()) {
+      insert(statement, 1, 3);
+      long tx = first(statement, "select tx from fencepost.outbox limit 1");
+      statement.execute("analyze fencepost.outbox");
+      insert(statement, 4, 50_000);
+      for (int slot = 0; slot < 8; slot++) {
+        statement.execute(
+            "select brin_summarize_new_values('fencepost.outbox_" + slot + "_tx_idx')");
+      }
+      connection.setAutoCommit(false);
+      statement.execute(OutboxSql.BY_TX);
+      statement.execute(
+          "prepare late(bigint[]) as " + schema.database().sql(OutboxSql.LATE));
+      long blocks = buffers(statement, "late('{" + tx + "}')");
+      assertThat(blocks).isBetween(1L, 200L);
+    }
   }
 
   private static void costs(int rows) throws SQLException {
@@ -78,6 +102,13 @@ class PollCostIT {
             + ", "
             + to
             + ") n");
+  }
+
+  private static long first(Statement statement, String sql) throws SQLException {
+    try (ResultSet row = statement.executeQuery(sql)) {
+      assertThat(row.next()).isTrue();
+      return row.getLong(1);
+    }
   }
 
   private static long buffers(Statement statement, String execute) throws SQLException {
