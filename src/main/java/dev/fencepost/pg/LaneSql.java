@@ -98,8 +98,13 @@ final class LaneSql {
         where c.lane = l.lane order by c.n desc limit 1) c
       """;
 
+  /** Parked rows, and those that were and must not be met again, which have no reason. */
   static final String PARKED_SEQS =
-      "select lane, seq, key, exchange, reason from ${schema}.parked_rows where lane = any($1)";
+      """
+      select lane, seq, key, exchange, reason from ${schema}.parked_rows where lane = any($1)
+      union all
+      select lane, seq, null, null, null from ${schema}.parked_gone where lane = any($1)
+      """;
 
   static final String RELEASE =
       """

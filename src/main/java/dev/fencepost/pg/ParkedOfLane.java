@@ -12,6 +12,7 @@ import java.util.Set;
 final class ParkedOfLane {
   final Set<String> keys = new HashSet<>();
   final Set<Long> seqs = new HashSet<>();
+  final Set<Long> gone = new HashSet<>();
   final Map<String, ParkedReason> refused = new HashMap<>();
 
   static Map<Integer, ParkedOfLane> read(RowSet<Row> rows) {
@@ -19,6 +20,10 @@ final class ParkedOfLane {
     for (Row row : rows) {
       ParkedOfLane lane =
           lanes.computeIfAbsent((int) row.getShort(0), number -> new ParkedOfLane());
+      if (row.getString(4) == null) {
+        lane.gone.add(row.getLong(1));
+        continue;
+      }
       lane.seqs.add(row.getLong(1));
       if (row.getString(2) != null) {
         lane.keys.add(row.getString(2));

@@ -10,6 +10,30 @@ final class ParkedSql {
       select 1 from ${schema}.relay_leases where lane = $1 and owner = $2 and fence = $3 for key share
       """;
 
+  /** Whether the newest checkpoint of a lane has passed a row: nobody will read it again. */
+  private static final String PASSED =
+      """
+      (select pg_visible_in_snapshot(g.tx::text::xid8, c.last)
+          or coalesce(g.seq <= c.position and pg_visible_in_snapshot(g.tx::text::xid8, c.cur), false)
+        from ${schema}.relay_checkpoints c where c.lane = g.lane order by c.n desc limit 1)""";
+
+  /** Takes rows away. One that the lane's checkpoint has not passed yet is remembered. */
+  private static String gone(String which) {
+    return """
+        with gone as (
+          delete from ${schema}.parked_rows where lane = $1 and %s
+          returning lane, seq, tx, key, event_id),
+        remembered as (
+          insert into ${schema}.parked_gone (lane, seq, tx)
+          select lane, seq, tx from gone g where not %s)
+        select key, event_id, null::text, null::text from gone
+        """
+        .formatted(which, PASSED);
+  }
+
+  static final String FORGET_GONE =
+      "delete from ${schema}.parked_gone g where lane = any($1) and " + PASSED;
+
   static final String DUE =
       """
       with heads as (
@@ -33,8 +57,7 @@ final class ParkedSql {
       order by seq
       """;
 
-  static final String PUBLISHED =
-      "delete from ${schema}.parked_rows where lane = $1 and seq = any($2) returning seq";
+  static final String PUBLISHED = gone("seq = any($2)");
 
   static final String REFUSED =
       """
@@ -84,9 +107,7 @@ final class ParkedSql {
       returning key, event_id, null::text, null::text
       """;
 
-  static final String SKIP =
-      "delete from ${schema}.parked_rows where lane = $1 and seq = $2"
-          + " returning key, event_id, null::text, null::text";
+  static final String SKIP = gone("seq = $2");
 
   static final String REDIRECT =
       """

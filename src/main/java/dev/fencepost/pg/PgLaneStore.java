@@ -115,6 +115,7 @@ public final class PgLaneStore implements LaneStore {
                         fences.getOrDefault(lane, -1L),
                         its.keys,
                         its.seqs,
+                        its.gone,
                         its.refused));
               }
               return taken;

@@ -58,7 +58,13 @@ public final class PgRelayUpkeep implements RelayUpkeep {
   @Override
   public Future<Void> prune(Set<Integer> lanes) {
     Tuple arguments = Tuple.tuple().addArrayOfShort(LaneTuples.shorts(lanes));
-    return database.with(DEADLINE, c -> run(c, RelayUpkeepSql.PRUNE, arguments)).mapEmpty();
+    return database
+        .with(
+            DEADLINE,
+            c ->
+                run(c, RelayUpkeepSql.PRUNE, arguments)
+                    .compose(v -> run(c, ParkedSql.FORGET_GONE, arguments)))
+        .mapEmpty();
   }
 
   @Override

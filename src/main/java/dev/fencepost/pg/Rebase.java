@@ -24,6 +24,8 @@ final class Rebase {
         select * from ${schema}.relay_checkpoints c where c.lane = o.lane order by c.n desc limit 1) c
       where not exists (
           select 1 from ${schema}.parked_rows p where p.lane = o.lane and p.seq = o.seq)
+        and not exists (
+          select 1 from ${schema}.parked_gone g where g.lane = o.lane and g.seq = o.seq)
         and not pg_visible_in_snapshot(o.tx::text::xid8, c.last)
         and (c.cur is null or o.seq > c.position
           or not pg_visible_in_snapshot(o.tx::text::xid8, c.cur));
@@ -41,6 +43,7 @@ final class Rebase {
       from ${schema}.relay_checkpoints c;
 
       truncate ${schema}.outbox;
+      delete from ${schema}.parked_gone;
       delete from ${schema}.relay_checkpoints;
       delete from ${schema}.relay_leases;
       delete from ${schema}.relay_instances;

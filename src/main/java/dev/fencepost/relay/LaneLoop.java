@@ -27,7 +27,9 @@ public final class LaneLoop {
   private final LaneBatches batches;
   private final LaneCheckpoints checkpoints;
   private final Refusals refusals;
-  private final Set<Long> parkedAhead;
+
+  /** Rows that the cursor may meet again although they are settled: parked, or parked and gone. */
+  private final Set<Long> settledAhead;
 
   private boolean reading;
   private boolean stopped;
@@ -71,7 +73,8 @@ public final class LaneLoop {
     this.rows = new InFlight(settings.ordered());
     this.batches = new LaneBatches(lane.taken().newest().cursor());
     this.checkpoints = new LaneCheckpoints(lane.taken(), rows, batches, settings.checkpointRows());
-    this.parkedAhead = new HashSet<>(lane.taken().parked());
+    this.settledAhead = new HashSet<>(lane.taken().parked());
+    settledAhead.addAll(lane.taken().gone());
     this.sender = new LaneSender(vertx, settings, ports, lane, rows, this::advance);
     this.refusals = sender.refusals();
   }
@@ -190,7 +193,7 @@ public final class LaneLoop {
   private void admit(Batch batch, List<OutboxRow> page) {
     for (OutboxRow row : page) {
       Held held = rows.admit(row, batch);
-      if (!parkedAhead.isEmpty() && parkedAhead.remove(row.seq())) {
+      if (!settledAhead.isEmpty() && settledAhead.remove(row.seq())) {
         rows.settle(held);
       } else if (!refusals.parker().takes(held)) {
         rows.enqueue(held);

@@ -74,6 +74,8 @@ public interface LaneStore {
    * @param newest the last checkpoint, whoever wrote it
    * @param blocked keys that have parked rows
    * @param parked seqs of parked rows, some of which the cursor will meet again
+   * @param gone seqs of rows that were parked and are published or skipped, which the cursor will
+   *     meet again
    * @param refused exchanges that took nothing
    */
   record Taken(
@@ -82,6 +84,7 @@ public interface LaneStore {
       long fence,
       Set<String> blocked,
       Set<Long> parked,
+      Set<Long> gone,
       Map<String, ParkedReason> refused) {}
 
   /**

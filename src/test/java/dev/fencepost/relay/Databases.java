@@ -18,12 +18,21 @@ final class Databases {
   }
 
   static void migrate(String uri, FencepostConfig.Relay relay) {
+    migrate(uri, relay, false);
+  }
+
+  /** Lays the outbox anew, for another number of lanes. */
+  static void rebase(String uri, FencepostConfig.Relay relay) {
+    migrate(uri, relay, true);
+  }
+
+  private static void migrate(String uri, FencepostConfig.Relay relay, boolean rebase) {
     Vertx vertx = Vertx.vertx();
     try {
       FencepostConfig config =
           RelayConfigs.whole(
               RelayConfigs.database(uri), RelayConfigs.broker("amqp://localhost"), relay);
-      Await.result(new Migrations(vertx, config).migrate());
+      Await.result(new Migrations(vertx, config).migrate(rebase));
     } finally {
       Await.result(vertx.close());
     }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** A broker that confirms everything at once, or what it is told to do. */
@@ -18,6 +19,7 @@ final class FakePublisher implements Publisher {
   static final class Broker {
     final ConcurrentLinkedQueue<OutboxRow> arrived = new ConcurrentLinkedQueue<>();
     volatile Function<OutboxRow, @Nullable ParkedReason> refuses = row -> null;
+    volatile Predicate<OutboxRow> owes = row -> false;
     volatile boolean silent;
     volatile boolean down;
 
@@ -65,7 +67,9 @@ final class FakePublisher implements Publisher {
         if (refusal == null) {
           broker.arrived.add(row);
         }
-        verdicts.add(new Verdict(row.seq(), refusal, null));
+        if (!broker.owes.test(row)) {
+          verdicts.add(new Verdict(row.seq(), refusal, null));
+        }
       }
       if (!broker.silent) {
         vertx.runOnContext(

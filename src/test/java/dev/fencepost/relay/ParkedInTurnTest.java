@@ -121,7 +121,7 @@ class ParkedInTurnTest {
     Cursor cursor = new Cursor(Snapshot.of(100), 0, Map.of(), null, 0);
     LaneStore.Taken taken =
         new LaneStore.Taken(
-            "life", new Checkpoint(0, 0, 0, -1, cursor), 1, Set.of(), Set.of(), Map.of());
+            "life", new Checkpoint(0, 0, 0, -1, cursor), 1, Set.of(), Set.of(), Set.of(), Map.of());
     long trusted = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
     ParkedLog log = new ParkedLog(line -> {}, line -> {}, System::nanoTime);
     RelayPorts ports =
