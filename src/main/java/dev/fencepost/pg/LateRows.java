@@ -62,7 +62,8 @@ final class LateRows {
     }
     List<Transaction> eldest = List.copyOf(known.keySet());
     eldest.subList(0, Math.max(0, eldest.size() - KEPT)).forEach(known::remove);
-    return Future.all(all).map(v -> merged(all.stream().flatMap(f -> f.result().stream()).toList()));
+    return Future.all(all)
+        .map(v -> merged(all.stream().flatMap(f -> f.result().stream()).toList()));
   }
 
   private long[] missing(LateRequest request) {
@@ -89,8 +90,7 @@ final class LateRows {
     for (Span next : spans.stream().sorted(Comparator.comparingLong(Span::above)).toList()) {
       Span last = merged.isEmpty() ? null : merged.get(merged.size() - 1);
       if (last != null && next.above() - last.upTo() < GAP) {
-        merged.set(
-            merged.size() - 1, new Span(last.above(), Math.max(last.upTo(), next.upTo())));
+        merged.set(merged.size() - 1, new Span(last.above(), Math.max(last.upTo(), next.upTo())));
       } else {
         merged.add(next);
       }

@@ -6,13 +6,12 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
-import java.util.List;
 
 /**
  * A batch of one lane while it is read and published: late rows of long transactions first, where
  * they were found to lie, then everything above {@link #start}, all in pages by seq. The first all
- * lie at or below {@code start}, so that the whole comes in the order of seq. Every page is filtered
- * by the two snapshots: below {@code start} only rows of the old transactions pass.
+ * lie at or below {@code start}, so that the whole comes in the order of seq. Every page is
+ * filtered by the two snapshots: below {@code start} only rows of the old transactions pass.
  */
 final class Batch {
   /** How many seqs back the rows of a transaction that has ended are still read by index. */

@@ -50,8 +50,7 @@ class PollCostIT {
       }
       connection.setAutoCommit(false);
       statement.execute(OutboxSql.BY_TX);
-      statement.execute(
-          "prepare late(bigint[]) as " + schema.database().sql(OutboxSql.LATE));
+      statement.execute("prepare late(bigint[]) as " + schema.database().sql(OutboxSql.LATE));
       long blocks = buffers(statement, "late('{" + tx + "}')");
       assertThat(blocks).isBetween(1L, 200L);
     }

@@ -40,7 +40,9 @@ class ParkedAndGoneIT {
         "insert into fencepost.parked_requests (lane, seq, action, exchange, operator)"
             + " select lane, seq, 'redirect', 'new', 'test' from fencepost.parked");
     goneAndKilled(process);
-    assertThat(broker.rows()).extracting(row -> row.route().exchange()).containsExactly("old", "new");
+    assertThat(broker.rows())
+        .extracting(row -> row.route().exchange())
+        .containsExactly("old", "new");
 
     assertThat(arrivedAnew()).containsExactly("first", "last");
   }
@@ -79,7 +81,10 @@ class ParkedAndGoneIT {
   private RelayProcess parkedBehindOneThatIsOut() {
     broker.owes = row -> "a".equals(row.key());
     broker.refuses =
-        row -> row.route().exchange().equals("old") && "b".equals(row.key()) ? ParkedReason.REJECTED : null;
+        row ->
+            row.route().exchange().equals("old") && "b".equals(row.key())
+                ? ParkedReason.REJECTED
+                : null;
     outbox.insert("old", "q", "a", "first");
     outbox.insert("old", "q", "b", "second");
     RelayProcess process = process(relay);
