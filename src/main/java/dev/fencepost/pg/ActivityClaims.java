@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 
 /** Claims of deliveries: first starts in one statement, everything that exists in another. */
 final class ActivityClaims {
@@ -35,11 +36,32 @@ final class ActivityClaims {
   }
 
   Future<List<Claim.Answer>> claim(String owner, List<Claim.Request> group) {
+    return waves(
+            group,
+            wave ->
+                newness.assume(
+                    wave,
+                    allNew ->
+                        round(allNew, (round, connection) -> round.claim(connection, owner, wave))))
+        .map(known -> ClaimGroups.inOrder(owner, group, known));
+  }
+
+  /** The same for what is not to start yet: stored, due now. */
+  Future<List<Claim.Answer>> defer(List<Claim.Request> group) {
+    return waves(group, wave -> round((round, connection) -> round.defer(connection, wave)))
+        .map(known -> ClaimGroups.inOrder("", group, known));
+  }
+
+  /** What is done with a wave, in one transaction. */
+  private interface Step
+      extends Function<List<Claim.Request>, Future<Map<ActivityId, Claim.Answer>>> {}
+
+  private static Future<Map<ActivityId, Claim.Answer>> waves(List<Claim.Request> group, Step step) {
     Future<Map<ActivityId, Claim.Answer>> answers = Future.succeededFuture(new HashMap<>());
     for (List<Claim.Request> wave : ClaimGroups.waves(group)) {
-      answers = answers.compose(known -> wave(owner, wave, TRIES).map(more -> both(known, more)));
+      answers = answers.compose(known -> wave(step, wave, TRIES).map(more -> both(known, more)));
     }
-    return answers.map(known -> ClaimGroups.inOrder(owner, group, known));
+    return answers;
   }
 
   private static Map<ActivityId, Claim.Answer> both(
@@ -48,23 +70,20 @@ final class ActivityClaims {
     return known;
   }
 
-  private Future<Map<ActivityId, Claim.Answer>> wave(
-      String owner, List<Claim.Request> wave, int tries) {
+  private static Future<Map<ActivityId, Claim.Answer>> wave(
+      Step step, List<Claim.Request> wave, int tries) {
     if (tries == 0) {
       return Future.failedFuture(
           new FencepostException(
               FailureKind.DATABASE_CONFLICT, "rows of a claim came and went: " + wave.get(0).id()));
     }
-    return newness
-        .assume(
-            wave,
-            allNew -> round(allNew, (round, connection) -> round.claim(connection, owner, wave)))
+    return step.apply(wave)
         .compose(
             answers -> {
               List<Claim.Request> left = ClaimGroups.unanswered(wave, answers);
               return left.isEmpty()
                   ? Future.succeededFuture(answers)
-                  : wave(owner, left, tries - 1).map(more -> both(answers, more));
+                  : wave(step, left, tries - 1).map(more -> both(answers, more));
             });
   }
 

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Deliveries of one transaction and their answers, which count once it has committed. */
 final class ClaimRound {
@@ -51,6 +52,26 @@ final class ClaimRound {
                                 ClaimGroups.pick(wave, behind, true))));
   }
 
+  /** Stores all of them: due now, or behind another event of their key. */
+  Future<Void> defer(SqlConnection connection, List<Claim.Request> wave) {
+    Future<Set<Integer>> found =
+        ClaimStatements.unordered(wave)
+            ? Future.succeededFuture(Set.of())
+            : statements.behind(connection, wave);
+    return found.compose(
+        behind ->
+            store(
+                    connection,
+                    ActivityState.RETRY_SCHEDULED,
+                    ClaimGroups.pick(wave, behind, false))
+                .compose(
+                    v ->
+                        store(
+                            connection,
+                            ActivityState.BLOCKED,
+                            ClaimGroups.pick(wave, behind, true))));
+  }
+
   private Future<Void> start(SqlConnection connection, String owner, List<Claim.Request> requests) {
     if (requests.isEmpty()) {
       return Future.succeededFuture();
@@ -85,11 +106,12 @@ final class ClaimRound {
     answers.put(request.id(), new Claim.Started(ClaimGroups.first(request)));
   }
 
-  /** Blocked or unresolved rows. */
+  /** Blocked or unresolved rows, and those that are due at once. */
   Future<Void> store(SqlConnection connection, ActivityState state, List<Claim.Request> requests) {
     if (requests.isEmpty()) {
       return Future.succeededFuture();
     }
+    due |= state == ActivityState.RETRY_SCHEDULED;
     Again meant = state == ActivityState.UNRESOLVED ? Again.STORE : Again.CLAIM;
     return statements
         .store(connection, state, requests)

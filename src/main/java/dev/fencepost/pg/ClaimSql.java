@@ -70,14 +70,14 @@ final class ClaimSql {
       """
           .formatted(FIRST_STARTS, BATCH);
 
-  /** Rows that wait before their first start, with their message: blocked or unresolved. */
+  /** Rows that wait before their first start, with their message: blocked, unresolved, or due. */
   static final String STORE =
       """
       insert into ${schema}.activity (consumer, event_id, type, kind, state, max_retries,
-        max_attempts, redeliveries, ordering_key, arrival, exchange, routing_key, headers,
-        properties, body)
+        max_attempts, redeliveries, next_attempt_at, ordering_key, arrival, exchange, routing_key,
+        headers, properties, body)
       select r.consumer, r.event_id, r.type, r.kind, $1, r.max_retries, r.max_attempts,
-        r.redelivered::int, r.key,
+        r.redelivered::int, case when $1 = 'retry_scheduled' then now() end, r.key,
         case when r.key is not null then nextval('${schema}.activity_arrival') end,
         r.exchange, r.routing_key, r.headers::jsonb, r.properties::jsonb, r.body
       from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
@@ -161,15 +161,17 @@ final class ClaimSql {
 
   /**
    * Due retries of a consumer, oldest first, at most so many of each type and $9 in all; $8: the
-   * suspects, otherwise all others; $11: those due for no longer than that. What has used up its
-   * starts meanwhile dies instead. An event ordered by key starts only when it is the first of its
+   * suspects, otherwise all others; $11: those due for no longer than that; $13: those that have
+   * not been started yet, the others, or (null) all. What has used up its starts meanwhile dies
+   * instead. An event ordered by key starts only when it is the first of its
    * key and none of the key runs.
    */
   static final String DUE =
       """
       with wanted as (
         select * from unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
-          $10::bigint[], $11::bigint[]) w(type, kind, max_retries, max_attempts, ttl, free, since)),
+          $10::bigint[], $11::bigint[], $13::boolean[])
+          w(type, kind, max_retries, max_attempts, ttl, free, since, first)),
       due as materialized (
         select x.*, w.kind as w_kind, w.max_retries as w_retries, w.max_attempts as w_attempts,
           w.ttl, x.attempts < greatest(w.max_attempts, x.granted) as allowed
@@ -179,7 +181,7 @@ final class ClaimSql {
             and (d.consumer, d.type, d.next_attempt_at) <= ($2, w.type, now())
             and (d.consumer, d.type, d.next_attempt_at)
               > ($2, w.type, now() - w.since * interval '1 millisecond')
-            and d.suspect = $8
+            and d.suspect = $8 and (w.first is null or w.first = (d.attempts = 0))
             and (d.live_key is null or not exists (
               select 1 from ${schema}.activity o
               where o.consumer = d.consumer and o.live_key = d.live_key

@@ -23,7 +23,15 @@ final class DueClaims {
   private final Map<Wanted, Lookback> lookbacks = new ConcurrentHashMap<>();
   private final String due;
 
-  private record Wanted(String consumer, String type, boolean suspects) {}
+  private record Wanted(
+      String consumer, String type, boolean suspects, @Nullable Boolean first) {}
+
+  /**
+   * Starts of one type.
+   *
+   * @param first of events that have not been started yet, of the others, or (null) of all
+   */
+  private record Part(Claim.Work work, int free, @Nullable Boolean first) {}
 
   DueClaims(DurableWork work, BatchLedger batches, KeyReleases releases, Pulse pulse) {
     this.work = work;
@@ -34,14 +42,24 @@ final class DueClaims {
   }
 
   Future<List<Claim.Due>> due(String owner, String consumer, Map<String, Slots> free) {
-    List<Slots> wanted = free.values().stream().filter(slots -> slots.free() > 0).toList();
-    int total = wanted.stream().mapToInt(Slots::free).sum();
+    List<Part> wanted = new ArrayList<>();
+    free.values().forEach(slots -> parts(slots, wanted));
+    int total = wanted.stream().mapToInt(Part::free).sum();
     return wanted.isEmpty()
         ? Future.succeededFuture(List.of())
         : Pulse.when(
             pulse.mayBeDue(consumer),
             () -> claim(owner, consumer, wanted, false, total),
             List.of());
+  }
+
+  private static void parts(Slots slots, List<Part> wanted) {
+    if (slots.free() > 0) {
+      wanted.add(new Part(slots.work(), slots.free(), slots.first() > 0 ? false : null));
+    }
+    if (slots.first() > 0) {
+      wanted.add(new Part(slots.work(), slots.first(), true));
+    }
   }
 
   Future<Boolean> any(String consumer, String type) {
@@ -55,7 +73,7 @@ final class DueClaims {
 
   Future<Claim.@Nullable Due> suspect(
       String owner, String consumer, Map<String, Claim.Work> types) {
-    List<Slots> wanted = types.values().stream().map(each -> new Slots(each, 1)).toList();
+    List<Part> wanted = types.values().stream().map(each -> new Part(each, 1, null)).toList();
     return wanted.isEmpty()
         ? Future.succeededFuture()
         : Pulse.when(
@@ -66,11 +84,11 @@ final class DueClaims {
   }
 
   private Future<List<Claim.Due>> claim(
-      String owner, String consumer, List<Slots> wanted, boolean suspects, int total) {
+      String owner, String consumer, List<Part> wanted, boolean suspects, int total) {
     long now = System.nanoTime();
     List<Lookback.Span> spans = new ArrayList<>(wanted.size());
     wanted.forEach(s -> spans.add(lookback(consumer, s, suspects).span(now)));
-    Columns<Slots> columns =
+    Columns<Part> columns =
         new Columns<>(wanted)
             .value(owner)
             .value(consumer)
@@ -81,11 +99,12 @@ final class DueClaims {
             .longs(s -> s.work().leaseTtl().toMillis())
             .value(suspects)
             .value((long) total)
-            .longs(Slots::free)
+            .longs(Part::free)
             .value(spans.stream().map(Lookback.Span::millis).toArray(Long[]::new))
-            .value(batches.tag());
+            .value(batches.tag())
+            .value(wanted.stream().map(Part::first).toArray(Boolean[]::new));
     Map<String, Claim.Work> byType = new HashMap<>();
-    wanted.forEach(slots -> byType.put(slots.work().type(), slots.work()));
+    wanted.forEach(part -> byType.put(part.work().type(), part.work()));
     return work.execute(due, columns.tuple())
         .compose(
             rows -> {
@@ -103,9 +122,9 @@ final class DueClaims {
             });
   }
 
-  private Lookback lookback(String consumer, Slots slots, boolean suspects) {
+  private Lookback lookback(String consumer, Part part, boolean suspects) {
     return lookbacks.computeIfAbsent(
-        new Wanted(consumer, slots.work().type(), suspects), w -> pulse.lookback());
+        new Wanted(consumer, part.work().type(), suspects, part.first()), w -> pulse.lookback());
   }
 
   /**
@@ -114,19 +133,26 @@ final class DueClaims {
    */
   private void seen(
       String consumer,
-      List<Slots> wanted,
+      List<Part> wanted,
       boolean suspects,
       List<Lookback.Span> spans,
       RowSet<Row> rows) {
-    Map<String, Integer> found = new HashMap<>();
-    rows.forEach(row -> found.merge(row.getString("type"), 1, Integer::sum));
     for (int i = 0; i < wanted.size(); i++) {
-      Slots slots = wanted.get(i);
-      if (found.getOrDefault(slots.work().type(), 0) < slots.free()
-          && !(suspects && rows.size() > 0)) {
-        lookback(consumer, slots, suspects).done(spans.get(i));
+      Part part = wanted.get(i);
+      int found = 0;
+      for (Row row : rows) {
+        found += of(part, row) ? 1 : 0;
+      }
+      if (found < part.free() && !(suspects && rows.size() > 0)) {
+        lookback(consumer, part, suspects).done(spans.get(i));
       }
     }
+  }
+
+  private static boolean of(Part part, Row row) {
+    boolean first = row.getBoolean("started") && row.getInteger("attempts") == 1;
+    return row.getString("type").equals(part.work.type())
+        && (part.first == null || part.first == first);
   }
 
   private Claim.Due started(Row row, Map<String, Claim.Work> byType) {

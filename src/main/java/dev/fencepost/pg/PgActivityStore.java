@@ -58,6 +58,11 @@ public final class PgActivityStore implements ActivityStore {
   }
 
   @Override
+  public Future<List<Claim.Answer>> defer(List<Claim.Request> group) {
+    return claims.defer(group);
+  }
+
+  @Override
   public Future<List<Boolean>> settle(String owner, List<Settlement> group) {
     return settlements.settle(owner, group);
   }

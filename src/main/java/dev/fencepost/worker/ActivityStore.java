@@ -34,6 +34,13 @@ public interface ActivityStore {
   Future<List<Claim.Answer>> claim(String owner, List<Claim.Request> group);
 
   /**
+   * Stores deliveries that are not to wait for a slot any longer, with their messages: due now, or
+   * blocked behind an event of their key. No start is counted. Answered as claims are, but nothing
+   * is started: {@link Claim.Waiting} for what is stored.
+   */
+  Future<List<Claim.Answer>> defer(List<Claim.Request> group);
+
+  /**
    * Settles a group. Where the outcome is timed_out or unknown the fence is raised by one, so that
    * the run that may go on can record nothing any more.
    *
@@ -90,8 +97,15 @@ public interface ActivityStore {
 
   /**
    * @param work the configuration in force, which the start takes over
+   * @param free starts of any kind
+   * @param first starts beside them for events that have not been started yet: what the retry
+   *     budget denies is not denied to them
    */
-  record Slots(Claim.Work work, int free) {}
+  record Slots(Claim.Work work, int free, int first) {
+    public Slots(Claim.Work work, int free) {
+      this(work, free, 0);
+    }
+  }
 
   /**
    * Running activities of the consumer whose lease has expired, by expiry and event id (one claim

@@ -2,6 +2,7 @@ package dev.fencepost.worker;
 
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,14 +12,24 @@ import org.jspecify.annotations.Nullable;
 final class Gates {
   private final List<TypeLane> lanes;
   private final Admission admission;
+  private final LongSupplier nanos;
   private final Consumer<Job> enter;
   private Runnable granted = () -> {};
   private int free;
   private int turn;
   private boolean dispatching;
 
-  Gates(int concurrency, List<TypeLane> lanes, Admission admission, Consumer<Job> enter) {
+  /**
+   * @param nanos the monotonic clock
+   */
+  Gates(
+      int concurrency,
+      List<TypeLane> lanes,
+      Admission admission,
+      LongSupplier nanos,
+      Consumer<Job> enter) {
     this.free = concurrency;
+    this.nanos = nanos;
     this.lanes = lanes;
     this.admission = admission;
     this.enter = enter;
@@ -72,6 +83,9 @@ final class Gates {
   int takeForRetries(TypeLane lane, int most) {
     int fresh = Math.max(0, Math.min(most - lane.granted, Math.min(lane.free, free)));
     give(lane, -fresh);
+    if (fresh > 0) {
+      moved(lane);
+    }
     int all = lane.granted + fresh;
     lane.granted = 0;
     return all;
@@ -99,6 +113,7 @@ final class Gates {
   }
 
   private void serve(TypeLane lane) {
+    moved(lane);
     if (lane.wanted > 0) {
       lane.wanted--;
       lane.granted++;
@@ -127,6 +142,11 @@ final class Gates {
       }
     }
     return null;
+  }
+
+  private void moved(TypeLane lane) {
+    lane.movedNanos = nanos.getAsLong();
+    lane.overflows = false;
   }
 
   private void give(TypeLane lane, int slots) {

@@ -32,6 +32,7 @@ final class QueueLoop implements Deliveries.Listener {
   private QueueConfig config;
   private Runnable onDeadLetter = () -> {};
   private Deliveries.@Nullable Subscription subscription;
+  private int unacknowledged;
   private volatile long epoch = -1;
   private volatile String notConsuming = "the consumer has not been registered yet";
 
@@ -52,6 +53,7 @@ final class QueueLoop implements Deliveries.Listener {
             config.intake().concurrency(),
             List.copyOf(lanes.values()),
             env.admission(),
+            env.timers()::nanos,
             steps::claim);
     this.order = new KeyOrder(gates::offer);
     this.decoder = new MessageDecoder(config.name(), config.defaultType());
@@ -81,6 +83,11 @@ final class QueueLoop implements Deliveries.Listener {
 
   List<TypeLane> lanes() {
     return List.copyOf(lanes.values());
+  }
+
+  /** Whether one type may keep the messages of the others from coming in. */
+  boolean crowded() {
+    return lanes.size() > 1 && unacknowledged >= config.intake().prefetch() / 2;
   }
 
   @Nullable TypeLane lane(String type) {
@@ -136,6 +143,7 @@ final class QueueLoop implements Deliveries.Listener {
   @Override
   public void consuming(long newEpoch) {
     epoch = newEpoch;
+    unacknowledged = 0;
     LOG.info("queue={} consuming epoch={}", name(), newEpoch);
   }
 
@@ -159,6 +167,7 @@ final class QueueLoop implements Deliveries.Listener {
 
   @Override
   public void delivered(List<Delivery> batch) {
+    unacknowledged += batch.size();
     for (Delivery delivery : batch) {
       try {
         env.events().delivered(name(), delivery.redelivered());
@@ -266,6 +275,9 @@ final class QueueLoop implements Deliveries.Listener {
   }
 
   private void ack(Delivery delivery, long arrived) {
+    if (delivery.tag().epoch() == epoch) {
+      unacknowledged--;
+    }
     if (subscription != null) {
       subscription.ack(delivery.tag());
       env.events().acknowledged(name(), Duration.ofNanos(env.timers().nanos() - arrived));

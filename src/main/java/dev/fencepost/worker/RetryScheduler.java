@@ -88,6 +88,9 @@ final class RetryScheduler {
     int allowed;
     int used;
 
+    /** Of those, the ones that were not started before: they are no retries. */
+    int first;
+
     Share(TypeLane lane, int slots) {
       this.lane = lane;
       this.slots = slots;
@@ -106,10 +109,13 @@ final class RetryScheduler {
     Map<String, ActivityStore.Slots> free = new HashMap<>();
     Map<String, Share> byType = new HashMap<>();
     for (Share share : shares) {
-      if (share.allowed > 0) {
-        free.put(share.lane.type(), new ActivityStore.Slots(share.lane.work(), share.allowed));
+      if (share.slots > 0) {
+        int denied = share.slots - share.allowed;
+        free.put(
+            share.lane.type(), new ActivityStore.Slots(share.lane.work(), share.allowed, denied));
         byType.put(share.lane.type(), share);
-      } else if (share.slots > 0) {
+      }
+      if (share.slots > 0 && share.allowed == 0) {
         denied(share.lane);
       }
     }
@@ -132,6 +138,7 @@ final class RetryScheduler {
     Share share = shares.get(due.ticket().work().type());
     if (share != null) {
       share.used++;
+      share.first += due.ticket().first() ? 1 : 0;
       Job job = job(share.lane, due, sentNanos);
       job.hasSlot = true;
       runner.start(job);
@@ -163,14 +170,15 @@ final class RetryScheduler {
 
   private void giveBack(Share share) {
     TypeLane lane = share.lane;
-    boolean full = share.used > 0 && share.used == share.allowed;
+    boolean full = share.used > 0 && share.used >= share.allowed;
     more |= full;
     lane.retryShare =
         full ? Math.min(Math.max(1, lane.config().concurrency() / 2), lane.retryShare * 2) : 1;
-    if (full && share.allowed < share.slots) {
+    int retries = share.used - share.first;
+    if (retries > 0 && retries == share.allowed && share.allowed < share.slots) {
       denied(lane);
     }
-    budgets.giveBack(lane, share.allowed - share.used);
+    budgets.giveBack(lane, share.allowed - retries);
     loop.gates().giveBack(lane, share.slots - share.used);
   }
 }

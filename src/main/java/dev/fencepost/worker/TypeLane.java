@@ -31,6 +31,12 @@ final class TypeLane {
   /** Negative while more runs have leaked than are free. */
   int free;
 
+  /** When a slot of it was given out last, by the monotonic clock. */
+  long movedNanos;
+
+  /** It has stood still, and what waits for it goes to the database. */
+  boolean overflows;
+
   /** Slots that due retries wait for, and those they have been given. */
   int wanted;
 

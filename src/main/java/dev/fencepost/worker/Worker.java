@@ -27,6 +27,7 @@ final class Worker {
   private final List<Rearmed> background = new ArrayList<>();
   private final List<Rearmed> renewals = new ArrayList<>();
   private final HeldDeliveries held;
+  private final Answered answered = new Answered();
 
   Worker(WorkerParts parts, Timers timers, Executor threads) {
     this.parts = parts;
@@ -44,7 +45,7 @@ final class Worker {
     this.runner = new Runner(env, settler, pool, watch);
     this.recovery = new Recovery(env, new Prober(env, runner, pool));
     this.held = new HeldDeliveries(env, parts.consumerTimeout());
-    this.claims = new Claims(env, new Answered());
+    this.claims = new Claims(env, answered);
     RetryBudgets budgets = new RetryBudgets(env);
     for (QueueConfig queue : parts.queues()) {
       add(new QueueLoop(env, queue, this::slotTaken), budgets);
@@ -74,6 +75,8 @@ final class Worker {
       loop.gates().onGrant(retries::wake);
       RecoverySweep sweep = new RecoverySweep(env, recovery, loop);
       background("sweep", sweep::tick, this::sweepEvery);
+      Overflow overflow = new Overflow(env, loop, claims, answered);
+      background("overflow", overflow::tick, () -> Overflow.EVERY);
       Housekeeping keeping = new Housekeeping(env, loop);
       background("housekeeping", keeping::tick, this::sweepEvery);
       DeadLetterCopies copies = new DeadLetterCopies(env, loop);

@@ -15,6 +15,8 @@ import dev.fencepost.model.ReceiptOutcome;
 import dev.fencepost.model.RecoveryDecision;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** What a store promises of effects and of order by key. */
@@ -154,5 +156,77 @@ public abstract class EffectContract extends RecoveryContract {
       Throwable others = failure(store().beginEffect(OTHER, HARD, ticket, request.envelope()));
       assertThat(FencepostException.is(others, FailureKind.LEASE_LOST)).isTrue();
     }
+  }
+
+  @Test
+  protected void whatIsDeferredIsDueWithItsMessageAndHasNotBeenStarted() {
+    Claim.Request request = request();
+    Claim.Request done = request();
+    complete(start(done));
+    Claim.Request held = request();
+    start(held, OTHER);
+    Claim.Request seenBefore = redelivered(request());
+    List<Claim.Request> group = List.of(request, done, held, seenBefore);
+    List<Claim.Answer> answers = result(store().defer(group));
+    assertThat(answers.get(0)).isEqualTo(new Claim.Waiting(ActivityState.RETRY_SCHEDULED));
+    assertThat(answers.get(1)).isEqualTo(new Claim.Duplicate(ActivityState.COMPLETED));
+    assertThat(answers.get(2)).isInstanceOf(Claim.Held.class);
+    assertThat(answers.get(3)).isEqualTo(new Claim.Waiting(ActivityState.RETRY_SCHEDULED));
+    assertThat(result(store().defer(List.of(request))))
+        .containsExactly(new Claim.Waiting(ActivityState.RETRY_SCHEDULED));
+    assertThat(claim(request)).isEqualTo(new Claim.Waiting(ActivityState.RETRY_SCHEDULED));
+    assertThat(seen(request.id()).attempts()).isZero();
+    assertThat(seen(request.id()).retries()).isZero();
+    assertThat(seen(request.id()).audit()).isEmpty();
+    assertThat(seen(seenBefore.id()).redeliveries()).isEqualTo(1);
+    List<Claim.Due> due = due(ME);
+    assertThat(due).hasSize(2);
+    for (Claim.Due each : due) {
+      assertThat(each.ticket().first()).isTrue();
+      assertThat(each.ticket().attempt()).isEqualTo(1);
+      if (each.ticket().id().equals(request.id())) {
+        assertSameMessage(each.envelope(), request.envelope());
+      }
+      complete(each.ticket());
+    }
+    assertThat(claim(request)).isEqualTo(new Claim.Duplicate(ActivityState.COMPLETED));
+  }
+
+  @Test
+  protected void whatIsDeferredKeepsItsPlaceInItsKey() {
+    Claim.Request first = keyed("k");
+    Claim.Request second = keyed("k");
+    Claim.Request third = keyed("k");
+    assertThat(result(store().defer(List.of(first, second))))
+        .containsExactly(
+            new Claim.Waiting(ActivityState.RETRY_SCHEDULED),
+            new Claim.Waiting(ActivityState.BLOCKED));
+    assertThat(claim(third)).isEqualTo(new Claim.Waiting(ActivityState.BLOCKED));
+    for (Claim.Request next : List.of(first, second, third)) {
+      List<Claim.Due> due = due(ME);
+      assertThat(due).extracting(d -> d.ticket().id()).containsExactly(next.id());
+      assertThat(due(OTHER)).as("one at a time").isEmpty();
+      complete(due.get(0).ticket());
+    }
+  }
+
+  @Test
+  protected void firstStartsHaveRoomBesideTheRetriesThatTheBudgetAllows() {
+    for (int i = 0; i < 3; i++) {
+      settle(ME, start(request()), again(failedTransiently(), Duration.ZERO, true));
+    }
+    result(store().defer(List.of(request(), request(), request())));
+    assertThat(attempts(0, 2)).as("no retry, two of those that have not started").isEqualTo("11");
+    assertThat(attempts(1, 5)).as("one retry, and the rest of the others").isEqualTo("12");
+    assertThat(attempts(5, 0)).isEqualTo("22");
+  }
+
+  private String attempts(int free, int first) {
+    ActivityStore.Slots slots =
+        new ActivityStore.Slots(work(ActivityKind.IDEMPOTENT), free, first);
+    return result(store().claimDue(ME, consumer, Map.of("t", slots))).stream()
+        .map(due -> String.valueOf(due.ticket().attempt()))
+        .sorted()
+        .collect(Collectors.joining());
   }
 }

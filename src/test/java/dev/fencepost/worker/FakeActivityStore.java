@@ -88,6 +88,7 @@ public final class FakeActivityStore implements ActivityStore {
   public final List<Line> log = new ArrayList<>();
   public final List<String> calls = new ArrayList<>();
   private final ArrayDeque<Throwable> failures = new ArrayDeque<>();
+  private final Map<String, ArrayDeque<Throwable>> failuresOf = new HashMap<>();
   private final List<Runnable> delayed = new ArrayList<>();
 
   /** Every call fails with this, while it is not null. */
@@ -122,6 +123,11 @@ public final class FakeActivityStore implements ActivityStore {
     failures.add(cause);
   }
 
+  /** The same for the next call of this name; several times for several calls. */
+  public void failNextOf(String call, Throwable cause) {
+    failuresOf.computeIfAbsent(call, c -> new ArrayDeque<>()).add(cause);
+  }
+
   /** The next call of this name is carried out, and its answer lost. */
   public void loseNextAnswerOf(String call) {
     loseAnswerOf = call;
@@ -146,6 +152,9 @@ public final class FakeActivityStore implements ActivityStore {
   private <T> Future<T> call(String name, Supplier<T> work) {
     calls.add(name);
     Throwable failure = down == null ? failures.poll() : down;
+    if (failure == null && failuresOf.containsKey(name)) {
+      failure = failuresOf.get(name).poll();
+    }
     if (failure != null) {
       return Future.failedFuture(failure);
     }
@@ -168,6 +177,25 @@ public final class FakeActivityStore implements ActivityStore {
   @Override
   public Future<List<Claim.Answer>> claim(String owner, List<Claim.Request> group) {
     return call("claim", () -> group.stream().map(r -> claimOne(owner, r, true)).toList());
+  }
+
+  @Override
+  public Future<List<Claim.Answer>> defer(List<Claim.Request> group) {
+    return call("defer", () -> group.stream().map(this::deferOne).toList());
+  }
+
+  private Claim.Answer deferOne(Claim.Request request) {
+    if (rows.containsKey(request.id())) {
+      return claimOne("", request, false);
+    }
+    Row row = insert(request);
+    row.body = request.envelope();
+    if (blocked(row)) {
+      row.state = ActivityState.BLOCKED;
+    } else {
+      schedule(row, Duration.ZERO);
+    }
+    return new Claim.Waiting(row.state);
   }
 
   private Claim.Answer claimOne(String owner, Claim.Request request, boolean start) {
@@ -464,10 +492,17 @@ public final class FakeActivityStore implements ActivityStore {
         () -> {
           List<Claim.Due> due = new ArrayList<>();
           for (Map.Entry<String, Slots> type : free.entrySet()) {
-            due(consumer, type.getKey(), false).stream()
-                .filter(row -> allowed(row, type.getValue().work()))
-                .limit(type.getValue().free())
-                .forEach(row -> due.add(due(row, owner, type.getValue().work())));
+            Slots slots = type.getValue();
+            int any = slots.free();
+            int first = slots.first();
+            for (Row row : due(consumer, type.getKey(), false)) {
+              boolean fresh = row.attempts == 0 && first > 0;
+              if ((fresh ? first : any) > 0 && allowed(row, slots.work())) {
+                first -= fresh ? 1 : 0;
+                any -= fresh ? 0 : 1;
+                due.add(due(row, owner, slots.work()));
+              }
+            }
           }
           return due;
         });

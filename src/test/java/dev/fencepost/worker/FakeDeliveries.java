@@ -5,6 +5,7 @@ import dev.fencepost.model.Delivery;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -20,12 +21,17 @@ final class FakeDeliveries implements Deliveries {
   final Map<Delivery.Tag, Delivery> unacked = new LinkedHashMap<>();
   int stale;
   int refusedCopies;
+  int prefetch = Integer.MAX_VALUE;
   boolean stopped;
   boolean closed;
   private Listener listener;
   private QueueConfig queue;
   private long epoch;
   private long tag;
+  private final ArrayDeque<Ready> ready = new ArrayDeque<>();
+  private boolean handingOver;
+
+  private record Ready(Delivery.Envelope message, boolean redelivered) {}
 
   @Override
   public Future<Subscription> consume(QueueConfig config, Listener told) {
@@ -41,6 +47,7 @@ final class FakeDeliveries implements Deliveries {
               listener.staleAck(settled);
             } else {
               acked.add(settled);
+              handOver();
             }
           }
 
@@ -67,19 +74,37 @@ final class FakeDeliveries implements Deliveries {
   }
 
   private void deliver(boolean redelivered, List<Delivery.Envelope> messages) {
-    List<Delivery> batch = new ArrayList<>();
-    for (Delivery.Envelope message : messages) {
-      Delivery delivery =
-          new Delivery(
-              queue.name(),
-              new Delivery.Tag(epoch, ++tag),
-              redelivered,
-              redelivered ? 2 : 0,
-              message);
-      unacked.put(delivery.tag(), delivery);
-      batch.add(delivery);
+    messages.forEach(message -> ready.add(new Ready(message, redelivered)));
+    handOver();
+  }
+
+  /** Messages that the prefetch keeps back. */
+  int ready() {
+    return ready.size();
+  }
+
+  private void handOver() {
+    if (handingOver) {
+      return; // an acknowledgement from within
     }
-    listener.delivered(batch);
+    handingOver = true;
+    while (!ready.isEmpty() && unacked.size() < prefetch) {
+      List<Delivery> batch = new ArrayList<>();
+      while (!ready.isEmpty() && unacked.size() < prefetch) {
+        Ready next = ready.remove();
+        Delivery delivery =
+            new Delivery(
+                queue.name(),
+                new Delivery.Tag(epoch, ++tag),
+                next.redelivered(),
+                next.redelivered() ? 2 : 0,
+                next.message());
+        unacked.put(delivery.tag(), delivery);
+        batch.add(delivery);
+      }
+      listener.delivered(batch);
+    }
+    handingOver = false;
   }
 
   /** The channel goes; what was not acknowledged comes again on the next one. */
@@ -88,7 +113,11 @@ final class FakeDeliveries implements Deliveries {
     unacked.clear();
     listener.interrupted(new FencepostException(FailureKind.CHANNEL_CLOSED, "dropped"));
     listener.consuming(++epoch);
-    deliver(true, again);
+    List<Ready> later = List.copyOf(ready);
+    ready.clear();
+    again.forEach(message -> ready.add(new Ready(message, true)));
+    ready.addAll(later);
+    handOver();
   }
 
   @Override
