@@ -51,11 +51,20 @@ final class StatusCommand extends OperatorCommand {
   private static TextTable queues(Status status) {
     TextTable queues =
         new TextTable(
-            "QUEUE", "IN_FLIGHT", "DUE", "LATER", "BLOCKED", "UNRESOLVED", "REVIEWS", "DEAD");
+            "QUEUE",
+            "IN_FLIGHT",
+            "EXPIRED",
+            "DUE",
+            "LATER",
+            "BLOCKED",
+            "UNRESOLVED",
+            "REVIEWS",
+            "DEAD");
     for (Status.QueueStatus queue : status.queues()) {
       queues.row(
           queue.consumer(),
           queue.waiting().inFlight(),
+          text(queue.oldestExpiredLease()),
           queue.waiting().dueRetries(),
           queue.waiting().scheduledRetries(),
           queue.waiting().blocked(),
@@ -70,7 +79,13 @@ final class StatusCommand extends OperatorCommand {
     if (since == null) {
       return "-";
     }
-    Duration age = Duration.between(since, now);
+    return text(Duration.between(since, now));
+  }
+
+  private static String text(@Nullable Duration age) {
+    if (age == null) {
+      return "-";
+    }
     return age.isNegative()
         ? "0s"
         : age.toSeconds() < 60

@@ -18,6 +18,7 @@ final class QueueMeters {
   final Timer deliveryToAck;
   final Map<DeadLetterReason, Counter> deadLetters = new EnumMap<>(DeadLetterReason.class);
   final AtomicLong reviews = new AtomicLong();
+  final AtomicLong expiredMillis = new AtomicLong();
 
   private final Map<String, TypeMeters> types = new HashMap<>();
   private final Instruments instruments;
@@ -48,6 +49,12 @@ final class QueueMeters {
         tags,
         reviews,
         AtomicLong::doubleValue);
+    instruments.gauge(
+        "fencepost.worker.oldest.expired.lease.age",
+        "How long the oldest lease is over that nobody has decided about yet",
+        tags,
+        expiredMillis,
+        millis -> millis.doubleValue() / 1_000);
     for (String type : known) {
       types.put(type, new TypeMeters(instruments, queue, type));
     }

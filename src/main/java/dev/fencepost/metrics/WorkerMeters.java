@@ -99,6 +99,11 @@ final class WorkerMeters implements WorkerEvents {
     of(queue).reviews.set(open);
   }
 
+  @Override
+  public void oldestExpiredLease(String queue, Duration age) {
+    of(queue).expiredMillis.set(age.toMillis());
+  }
+
   private QueueMeters of(String queue) {
     QueueMeters meters = queues.get(queue);
     return meters == null ? other() : meters;

@@ -2,7 +2,9 @@ package dev.fencepost.operations;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where everything stands.
@@ -11,8 +13,18 @@ import java.util.List;
  */
 public record Status(List<ViewRow> lanes, List<QueueStatus> queues) {
 
-  /** One consumer's work as the database knows it, over all processes. */
-  public record QueueStatus(String consumer, Waiting waiting, Ended ended) {
+  /**
+   * One consumer's work as the database knows it, over all processes.
+   *
+   * @param oldestExpiredLease how long the oldest lease is over that nobody has decided about yet;
+   *     null when there is none
+   */
+  public record QueueStatus(
+      String consumer, Waiting waiting, Ended ended, @Nullable Duration oldestExpiredLease) {
+    public QueueStatus(String consumer, Waiting waiting, Ended ended) {
+      this(consumer, waiting, ended, null);
+    }
+
     /**
      * @param inFlight runs that hold a lease
      * @param dueRetries retries whose time has come
@@ -39,6 +51,9 @@ public record Status(List<ViewRow> lanes, List<QueueStatus> queues) {
       put(json, atLeast, "reviews", ended.reviews);
       put(json, atLeast, "unresolved", ended.unresolved);
       put(json, atLeast, "dead_letters", ended.openDeadLetters);
+      json.put(
+          "oldest_expired_lease_age_seconds",
+          oldestExpiredLease == null ? null : oldestExpiredLease.toMillis() / 1_000.0);
       return json.put("at_least", atLeast);
     }
 

@@ -60,10 +60,7 @@ final class ClaimRound {
             : statements.behind(connection, wave);
     return found.compose(
         behind ->
-            store(
-                    connection,
-                    ActivityState.RETRY_SCHEDULED,
-                    ClaimGroups.pick(wave, behind, false))
+            store(connection, ActivityState.RETRY_SCHEDULED, ClaimGroups.pick(wave, behind, false))
                 .compose(
                     v ->
                         store(

@@ -163,8 +163,8 @@ final class ClaimSql {
    * Due retries of a consumer, oldest first, at most so many of each type and $9 in all; $8: the
    * suspects, otherwise all others; $11: those due for no longer than that; $13: those that have
    * not been started yet, the others, or (null) all. What has used up its starts meanwhile dies
-   * instead. An event ordered by key starts only when it is the first of its
-   * key and none of the key runs.
+   * instead. An event ordered by key starts only when it is the first of its key and none of the
+   * key runs.
    */
   static final String DUE =
       """

@@ -23,8 +23,7 @@ final class DueClaims {
   private final Map<Wanted, Lookback> lookbacks = new ConcurrentHashMap<>();
   private final String due;
 
-  private record Wanted(
-      String consumer, String type, boolean suspects, @Nullable Boolean first) {}
+  private record Wanted(String consumer, String type, boolean suspects, @Nullable Boolean first) {}
 
   /**
    * Starts of one type.

@@ -52,6 +52,13 @@ final class OperationsSql {
               "dead_letters",
               "select 1 from ${schema}.dead_letter d where d.consumer = c.consumer"
                   + " and d.state = 'open'")
+          + ", (select (extract(epoch from now() - min(lease_until)) * 1000)::bigint from ("
+          + "select a.lease_until from (select distinct batch from ${schema}.claim_batch b"
+          + " where b.consumer = c.consumer and b.until <= now()) b join ${schema}.activity a"
+          + " on a.consumer = c.consumer and a.batch = b.batch and a.state = 'running'"
+          + " and a.lease_until <= now()"
+          + SOME
+          + ") as overdue"
           + ", s.scheduled, s.due from unnest($1::text[]) c(consumer),"
           + " lateral (select coalesce(sum(1), 0)::bigint as scheduled,"
           + " coalesce(sum(1) filter (where next_attempt_at <= now()), 0)::bigint as due"

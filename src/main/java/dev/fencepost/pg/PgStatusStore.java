@@ -61,6 +61,7 @@ public final class PgStatusStore implements StatusStore {
     // many.
     long due = Math.min(row.getLong("due"), BoundedCount.BOUND);
     long later = Math.min(scheduled - row.getLong("due"), BoundedCount.BOUND);
+    Long overdue = row.getLong("overdue");
     return new Status.QueueStatus(
         row.getString("consumer"),
         new Status.QueueStatus.Waiting(
@@ -69,7 +70,8 @@ public final class PgStatusStore implements StatusStore {
             new BoundedCount(later, more),
             count(row, "blocked")),
         new Status.QueueStatus.Ended(
-            count(row, "reviews"), count(row, "unresolved"), count(row, "dead_letters")));
+            count(row, "reviews"), count(row, "unresolved"), count(row, "dead_letters")),
+        overdue == null ? null : Duration.ofMillis(overdue));
   }
 
   private static BoundedCount count(Row row, String column) {

@@ -1,6 +1,7 @@
 package dev.fencepost.worker;
 
 import io.vertx.core.Future;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -33,10 +34,15 @@ final class RecoverySweep {
   }
 
   private Future<Boolean> page() {
+    boolean begins = after == null;
     return env.store()
         .expired(loop.name(), after, PAGE)
         .compose(
             page -> {
+              if (begins) {
+                Duration age = page.isEmpty() ? Duration.ZERO : page.get(0).lease().overdue();
+                env.events().oldestExpiredLease(loop.name(), age);
+              }
               boolean full = page.size() >= PAGE;
               after = full ? page.get(page.size() - 1) : null;
               return decide(page).map(done -> full && !env.admission().stopped());

@@ -47,4 +47,7 @@ public interface WorkerEvents {
   void deadLettered(String queue, DeadLetterReason reason);
 
   void reviewsOpen(String queue, long open);
+
+  /** How long the oldest lease is over that nobody has decided about; zero when there is none. */
+  void oldestExpiredLease(String queue, Duration age);
 }

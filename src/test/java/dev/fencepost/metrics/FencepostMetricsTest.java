@@ -62,6 +62,7 @@ class FencepostMetricsTest {
         "fencepost_worker_starts_total|queue=mail,type=order.placed,first=true|2",
         "fencepost_dead_letters_total|queue=mail,reason=poison_message|1",
         "fencepost_reviews_open|queue=mail|6",
+        "fencepost_worker_oldest_expired_lease_age_seconds|queue=mail|2.5",
       })
   void everyNameOfTheContractIsScraped(String name, String labels, double value) {
     MetricsFixture.oneOfEach(metrics);

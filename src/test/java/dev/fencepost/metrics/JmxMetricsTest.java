@@ -54,6 +54,7 @@ class JmxMetricsTest {
               "fencepostWorkerLeaseLost",
               "fencepostWorkerRetryBudgetDenied",
               "fencepostWorkerAmplification",
+              "fencepostWorkerOldestExpiredLeaseAge",
               "fencepostWorkerStarts",
               "fencepostDeadLetters",
               "fencepostReviewsOpen");

@@ -42,6 +42,7 @@ final class MetricsFixture {
     metrics.worker().acknowledged("mail", Duration.ofMillis(40));
     metrics.worker().deadLettered("mail", DeadLetterReason.POISON_MESSAGE);
     metrics.worker().reviewsOpen("mail", 6);
+    metrics.worker().oldestExpiredLease("mail", Duration.ofMillis(2_500));
     String type = "order.placed";
     metrics.worker().settled("mail", type, Outcome.DISPATCHED);
     metrics.worker().ran("mail", type, Duration.ofMillis(30));

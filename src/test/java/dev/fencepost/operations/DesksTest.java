@@ -76,12 +76,14 @@ class DesksTest {
         new Status.QueueStatus(
             "mail",
             new Status.QueueStatus.Waiting(new BoundedCount(3, false), none, none, none),
-            new Status.QueueStatus.Ended(none, none, BoundedCount.ofFound(10_001))));
+            new Status.QueueStatus.Ended(none, none, BoundedCount.ofFound(10_001)),
+            Duration.ofMillis(1_500)));
 
     var queue =
         operations.status().status().result().toJson().getJsonArray("queues").getJsonObject(0);
 
     assertThat(queue.getLong("in_flight")).isEqualTo(3);
+    assertThat(queue.getDouble("oldest_expired_lease_age_seconds")).isEqualTo(1.5);
     assertThat(queue.getLong("dead_letters")).isEqualTo(10_000);
     assertThat(queue.getJsonArray("at_least").getList()).isEqualTo(List.of("dead_letters"));
     assertThat(BoundedCount.ofFound(10_001)).hasToString("10000+");

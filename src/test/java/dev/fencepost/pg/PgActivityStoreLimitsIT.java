@@ -390,12 +390,16 @@ class PgActivityStoreLimitsIT {
       String plan = plan(statement[0], statement[1]);
       assertThat(plan).as(plan).doesNotContain("Seq Scan on activity");
     }
-    String due =
-        plan(
-            ClaimSql.DUE,
-            "'me', 'c', array['t'], array['pure'], array[1], array[1], array[1], false, 1, array[1],"
-                + " array[1000], 1");
-    assertThat(due).as(due).contains("activity_due").doesNotContain("activity_next");
+    for (String first : List.of("null", "true")) {
+      String due =
+          plan(
+              ClaimSql.DUE,
+              "'me', 'c', array['t'], array['pure'], array[1], array[1], array[1], false, 1, array[1],"
+                  + " array[1000], 1, array["
+                  + first
+                  + "]::boolean[]");
+      assertThat(due).as(due).contains("activity_due").doesNotContain("activity_next");
+    }
     String pulse = plan(PulseSql.DUE, "1000") + plan(PulseSql.STANDING, "");
     assertThat(pulse)
         .as(pulse)

@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -405,5 +406,26 @@ class PgOperationsIT {
       }
     }
     return plan.toString();
+  }
+
+  @Test
+  void statusTellsTheAgeOfTheOldestLeaseThatIsOver() {
+    running("mail", "r1", 1);
+    running("mail", "r2", 2);
+    running("mail", "r3", 3);
+    running("other", "r4", 1);
+    PostgresServer.execute(
+        uri,
+        "update fencepost.activity set lease_until = now() - interval '90s' where event_id = 'r1'",
+        "update fencepost.activity set lease_until = now() - interval '10s' where event_id = 'r2'",
+        "update fencepost.activity set state = 'completed',"
+            + " lease_until = now() - interval '1h' where event_id = 'r3'",
+        "update fencepost.claim_batch set until = now() - interval '1h' where consumer = 'mail'");
+
+    List<Status.QueueStatus> queues = Await.result(new PgStatusStore(database).queues(Set.of()));
+
+    assertThat(queues.get(0).oldestExpiredLease())
+        .isBetween(Duration.ofSeconds(90), Duration.ofSeconds(150));
+    assertThat(queues.get(1).oldestExpiredLease()).isNull();
   }
 }

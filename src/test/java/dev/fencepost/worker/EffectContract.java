@@ -222,8 +222,7 @@ public abstract class EffectContract extends RecoveryContract {
   }
 
   private String attempts(int free, int first) {
-    ActivityStore.Slots slots =
-        new ActivityStore.Slots(work(ActivityKind.IDEMPOTENT), free, first);
+    ActivityStore.Slots slots = new ActivityStore.Slots(work(ActivityKind.IDEMPOTENT), free, first);
     return result(store().claimDue(ME, consumer, Map.of("t", slots))).stream()
         .map(due -> String.valueOf(due.ticket().attempt()))
         .sorted()

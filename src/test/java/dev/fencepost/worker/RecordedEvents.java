@@ -22,6 +22,7 @@ final class RecordedEvents implements WorkerEvents {
   volatile int leaked;
   volatile int stalled;
   volatile int leasesLost;
+  volatile Duration expired = Duration.ZERO;
   volatile int denied;
   volatile int deadLetters;
   volatile int highestInFlight;
@@ -103,4 +104,9 @@ final class RecordedEvents implements WorkerEvents {
 
   @Override
   public void reviewsOpen(String queue, long open) {}
+
+  @Override
+  public void oldestExpiredLease(String queue, Duration age) {
+    expired = age;
+  }
 }

@@ -473,4 +473,21 @@ class RecoveryLoopTest {
     assertThat(row.attempts).as("the start that was lost is given back").isEqualTo(2);
     assertThat(bench.broker.unacked).isEmpty();
   }
+
+  @Test
+  void w18_theSweepTellsTheAgeOfTheOldestLeaseThatIsOver() {
+    bench.type("t", ActivityKind.PURE, c -> Bench.done()).start();
+    diedElsewhere("unknown", ActivityKind.QUERYABLE, "stuck", true); // nobody here may decide
+    bench.advance(20_000);
+    assertThat(bench.events.expired).isZero();
+    diedElsewhere("t", ActivityKind.PURE, "younger", true);
+    bench.advance(70_000);
+    assertThat(bench.events.expired)
+        .as("a minute after its lease of 30 s, as of the last sweep")
+        .isBetween(Duration.ofSeconds(54), Duration.ofSeconds(61));
+    assertThat(bench.ran).containsExactly("younger");
+    bench.row("stuck").state = ActivityState.COMPLETED;
+    bench.advance(6_000);
+    assertThat(bench.events.expired).isZero();
+  }
 }
