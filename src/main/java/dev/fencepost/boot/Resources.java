@@ -17,11 +17,16 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The adapters of one service, made when first needed, closed together. */
 final class Resources {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Resources.class);
 
   /** For health and operators, beside what relay and worker have. */
   private static final int CONTROL_CONNECTIONS = 2;
@@ -46,6 +51,13 @@ final class Resources {
   Future<Void> reachDatabase() {
     return control.with(
         Deadlines.ANSWER, connection -> connection.query("select 1").execute().mapEmpty());
+  }
+
+  /** What about the database does not go with what the worker is to do; never fails. */
+  Future<Void> warnings(Consumer<String> warn) {
+    return StartWarnings.durability(config, control, warn)
+        .onFailure(e -> LOG.debug("not known whether starts are durable: {}", e.toString()))
+        .otherwiseEmpty();
   }
 
   /** Opens a channel and closes it: the address, the login and the virtual host are right. */

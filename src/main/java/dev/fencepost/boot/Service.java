@@ -201,6 +201,7 @@ public final class Service {
       WorkerPart part = resources.worker();
       worker = part;
       part.refused().onFailure(refused::tryFail);
+      starts.add(resources.warnings(LOG::warn));
       starts.add(deploy("worker", part.verticle()));
     }
     return Future.all(starts).mapEmpty();
