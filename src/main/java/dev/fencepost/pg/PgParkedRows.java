@@ -61,11 +61,11 @@ public final class PgParkedRows implements ParkedRows {
             .toArray(Long[]::new);
     Work work = new Work();
     answers.stream().map(a -> a.row().key()).filter(Objects::nonNull).forEach(work.keys::add);
-    work.removed = published.length;
     return guarded(
         owner,
         c -> {
-          run(c, ParkedSql.PUBLISHED, LaneTuples.with(lane, published));
+          run(c, ParkedSql.PUBLISHED, LaneTuples.with(lane, published))
+              .onSuccess(gone -> work.removed = gone.size()); // an operator may have been quicker
           run(c, ParkedSql.REFUSED, refused(lane, answers));
           return finish(c, lane, work);
         });
@@ -129,7 +129,8 @@ public final class PgParkedRows implements ParkedRows {
       String exchange = row.getString(2);
       OutboxRow.Route to =
           exchange == null ? null : new OutboxRow.Route(exchange, row.getString(3));
-      carried.add(new Carried(action, row.getString(1), key, to, request.getString(5)));
+      long seq = request.getLong(1);
+      carried.add(new Carried(action, seq, row.getString(1), key, to, request.getString(5)));
     }
   }
 

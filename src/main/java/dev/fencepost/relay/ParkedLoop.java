@@ -30,7 +30,11 @@ final class ParkedLoop {
   private final ParkedRows.LaneOwner owner;
   private final OutboxStore.Limit limit;
   private final Repeating ticks;
-  private boolean requested = true;
+
+  /** Rows that an operator changed since the round that is under way read them. */
+  private final Set<Long> changed = new HashSet<>();
+
+  private Future<?> carrying = Future.succeededFuture();
   private long rows;
 
   /** What it works with, all of one lane. */
@@ -54,10 +58,11 @@ final class ParkedLoop {
 
   void start() {
     ticks.start();
+    requested();
   }
 
   Future<Void> stop() {
-    return ticks.stop();
+    return Future.join(ticks.stop(), carrying).mapEmpty();
   }
 
   /** Rows have been parked. */
@@ -66,10 +71,14 @@ final class ParkedLoop {
     ticks.soon();
   }
 
-  /** Operators ask something. */
+  /**
+   * Operators ask something. It is carried out at once: a round may wait for the broker for long.
+   */
   void requested() {
-    requested = true;
-    ticks.soon();
+    if (carrying.isComplete()) {
+      carrying = change(() -> store.carryOut(owner)).otherwiseEmpty(); // asked for again until done
+      carrying.onComplete(any -> ticks.soon());
+    }
   }
 
   /** Rows parked in the lane. */
@@ -79,12 +88,13 @@ final class ParkedLoop {
 
   /** One round; says when the next row is due. */
   Future<Duration> tick() {
-    Future<Void> asked = Future.succeededFuture();
-    if (requested) {
-      requested = false;
-      asked = change(() -> store.carryOut(owner)).mapEmpty();
-    }
-    return asked.compose(v -> store.due(owner.lane(), limit)).compose(this::attempt);
+    return desk.changes()
+        .run(
+            () -> {
+              changed.clear();
+              return store.due(owner.lane(), limit);
+            })
+        .compose(this::attempt);
   }
 
   private Future<Duration> change(Supplier<Future<ParkedRows.State>> change) {
@@ -92,12 +102,21 @@ final class ParkedLoop {
   }
 
   private Duration absorb(ParkedRows.State state) {
-    state.carried().forEach(carried -> desk.log().carriedOut(owner.lane(), carried));
+    state.carried().forEach(this::carried);
     desk.parker().free(state.free());
     rows -= state.removed();
     desk.total().add(-state.removed());
     Duration next = state.next();
     return next == null ? NEVER : next;
+  }
+
+  /** What was skipped or redirected is not to be sent as it was read. */
+  private void carried(ParkedRows.Carried request) {
+    desk.log().carriedOut(owner.lane(), request);
+    if (!request.action().equals("retry")) {
+      changed.add(request.seq());
+      desk.quarantine().withdraw(request.seq());
+    }
   }
 
   private Future<Duration> attempt(List<Due> due) {
@@ -115,9 +134,14 @@ final class ParkedLoop {
     }
     // What was answered is settled even where the lane ended before the rest was.
     return Future.join(chains)
-        .transform(ended -> change(() -> store.settle(owner, answers)))
+        .transform(ended -> change(() -> store.settle(owner, unchanged(answers))))
         .onSuccess(v -> tell(due, answers))
         .compose(next -> postpone(probed, next));
+  }
+
+  /** An operator's word on a row outlasts the broker's. */
+  private List<Answer> unchanged(List<Answer> answers) {
+    return answers.stream().filter(answer -> !changed.contains(answer.row().seq())).toList();
   }
 
   private void tell(List<Due> due, List<Answer> answers) {
@@ -142,7 +166,7 @@ final class ParkedLoop {
 
   /** One after the other, until one is refused. */
   private Future<Void> publish(List<Due> chain, int at, List<Answer> answers) {
-    if (at == chain.size()) {
+    if (at == chain.size() || changed.contains(chain.get(at).row().seq())) {
       return Future.succeededFuture();
     }
     Due due = chain.get(at);

@@ -52,10 +52,12 @@ public interface ParkedRows {
 
   /**
    * @param action as the operator called it
+   * @param seq of the row
    * @param to where a redirected row goes, or null
    */
   record Carried(
       String action,
+      long seq,
       String eventId,
       @Nullable String key,
       OutboxRow.@Nullable Route to,

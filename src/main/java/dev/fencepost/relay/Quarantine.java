@@ -33,6 +33,10 @@ final class Quarantine implements LaneChannel.Owner {
   private final Deque<Trial> waiting = new ArrayDeque<>();
   private final Map<Long, Trial> out = new LinkedHashMap<>();
   private @Nullable LaneChannel channel;
+
+  /** Rows on their way whose verdict may come, but which are not to be sent again. */
+  private final Set<Long> withdrawn = new HashSet<>();
+
   private boolean stopped;
   private long used;
 
@@ -100,6 +104,7 @@ final class Quarantine implements LaneChannel.Owner {
   public void settled(List<Publisher.Verdict> verdicts) {
     for (Publisher.Verdict verdict : verdicts) {
       Trial trial = out.remove(verdict.seq());
+      withdrawn.remove(verdict.seq());
       if (trial != null) {
         trial.verdict().complete(verdict);
       }
@@ -131,6 +136,7 @@ final class Quarantine implements LaneChannel.Owner {
   public void gone(FencepostException cause, @Nullable ParkedReason refusal) {
     List<Trial> back = new ArrayList<>(out.values());
     out.clear();
+    back.removeIf(this::forgotten);
     if (refusal != null && back.size() == 1) {
       Trial guilty = back.get(0);
       guilty
@@ -142,6 +148,37 @@ final class Quarantine implements LaneChannel.Owner {
       }
     }
     pump();
+  }
+
+  /**
+   * Sends a row no more: an attempt that waits fails. One that is on its way is heard of still, if
+   * the broker answers.
+   */
+  void withdraw(long seq) {
+    if (out.containsKey(seq)) {
+      withdrawn.add(seq);
+    }
+    waiting.removeIf(
+        trial -> {
+          boolean its = trial.row().seq() == seq;
+          if (its) {
+            trial.verdict().fail(changed(seq));
+          }
+          return its;
+        });
+  }
+
+  private boolean forgotten(Trial trial) {
+    boolean its = withdrawn.remove(trial.row().seq());
+    if (its) {
+      trial.verdict().fail(changed(trial.row().seq()));
+    }
+    return its;
+  }
+
+  private static FencepostException changed(long seq) {
+    return new FencepostException(
+        FailureKind.STALE, "row " + seq + " was changed by an operator meanwhile");
   }
 
   Future<Void> stop() {

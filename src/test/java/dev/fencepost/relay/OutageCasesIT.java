@@ -177,4 +177,49 @@ class OutageCasesIT {
     broker.diskAlarm(false);
     awaitAll(1500, 50);
   }
+
+  /** An attempt of each row waits for the broker; what operators ask does not. */
+  @Test
+  void operatorsAreObeyedWhileTheBrokerIsAway() throws Exception {
+    process = relay(broker.uri());
+    Await.until("lanes", () -> process.lanes() == 4);
+    for (String key : List.of("skipped", "moved", "kept")) {
+      outbox.insert("missing", "x", key, key + "1");
+      outbox.insert("", queue, key, key + "2");
+    }
+    Await.until("six rows are parked", () -> outbox.parked() == 6);
+    broker.stop();
+    Await.until(
+        "all are due, and wait for the broker",
+        () ->
+            outbox.number(
+                    "select count(*) from fencepost.parked where next_attempt_at < now()"
+                        + " - interval '2 seconds'")
+                == 3);
+    outbox.ask("skip", "skipped");
+    outbox.ask("retry", "kept");
+    outbox.redirect("moved", "", queue);
+    Await.until(
+        "all three are done",
+        Duration.ofSeconds(10),
+        () ->
+            outbox.number(
+                    "select count(*) from fencepost.parked_requests where outcome = 'done'")
+                == 3);
+    assertThat(outbox.strings("select convert_from(payload, 'UTF8') from fencepost.parked_rows"))
+        .containsExactlyInAnyOrder("skipped2", "moved1", "moved2", "kept1", "kept2");
+    broker.restart();
+    try (Arrivals arrivals = new Arrivals(broker.uri())) {
+      arrivals.channel.exchangeDeclare("missing", "fanout", true);
+      arrivals.channel.queueBind(queue, "missing", "");
+      arrivals.consume(queue);
+      arrivals.await(5, Duration.ofSeconds(60));
+      Await.until("none is parked", () -> outbox.parked() == 0);
+      assertThat(arrivals.texts())
+          .containsExactlyInAnyOrder("skipped2", "moved1", "moved2", "kept1", "kept2")
+          .containsSubsequence("moved1", "moved2")
+          .containsSubsequence("kept1", "kept2");
+      arrivals.channel.exchangeDelete("missing");
+    }
+  }
 }

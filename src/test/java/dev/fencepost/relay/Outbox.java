@@ -85,4 +85,17 @@ record Outbox(String uri) {
             + key
             + "' order by seq limit 1");
   }
+
+  /** Asks for the first row of the key to be sent elsewhere. */
+  void redirect(String key, String exchange, String routingKey) {
+    execute(
+        "insert into fencepost.parked_requests (lane, seq, action, exchange, routing_key, operator)"
+            + " select lane, seq, 'redirect', '"
+            + exchange
+            + "', '"
+            + routingKey
+            + "', 'test' from fencepost.parked where key = '"
+            + key
+            + "' order by seq limit 1");
+  }
 }

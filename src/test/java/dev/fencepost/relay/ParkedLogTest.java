@@ -55,9 +55,9 @@ class ParkedLogTest {
   @Test
   void tellsWhatBecameOfIt() {
     log.published(row(7, "orders"), 2);
-    log.carriedOut(3, new ParkedRows.Carried("skip", "e8", "k", null, "anna"));
+    log.carriedOut(3, new ParkedRows.Carried("skip", 8, "e8", "k", null, "anna"));
     OutboxRow.Route to = new OutboxRow.Route("x", "y");
-    log.carriedOut(3, new ParkedRows.Carried("redirect", "e9", null, to, "anna"));
+    log.carriedOut(3, new ParkedRows.Carried("redirect", 9, "e9", null, to, "anna"));
     assertThat(informed)
         .containsExactly(
             "parked row published event=e7 key=k lane=3 exchange=orders routing_key=r refusals=2",

@@ -261,10 +261,7 @@ class RefusalCasesIT {
     outbox.insert("", "q", "b", "b2");
     awaitParked(4);
     outbox.ask("skip", "a");
-    outbox.execute(
-        "insert into fencepost.parked_requests (lane, seq, action, exchange, routing_key, operator)"
-            + " select lane, seq, 'redirect', '', 'q', 'test' from fencepost.parked"
-            + " where key = 'b' order by seq limit 1");
+    outbox.redirect("b", "", "q");
     arrivals.await(3, Duration.ofSeconds(10));
     List<String> texts = new ArrayList<>(arrivals.texts());
     assertThat(texts).containsExactlyInAnyOrder("a2", "b1", "b2").containsSubsequence("b1", "b2");
