@@ -74,7 +74,7 @@ public final class Service {
   public Future<Void> start() {
     standing.expected(new Readiness.Reason("service", "starting", "is starting"));
     return startAdmin()
-        .compose(v -> gate.pass(DATABASE, () -> new Migrations(vertx, config).check()))
+        .compose(v -> gate.pass(DATABASE, this::checkDatabase))
         .compose(v -> gate.pass(BROKER, resources::reachBroker))
         .compose(v -> startParts())
         .onSuccess(
@@ -86,6 +86,11 @@ public final class Service {
                   parts.relay(),
                   parts.worker());
             });
+  }
+
+  /** Migrations have a way of their own to the database; that of all the others is tried too. */
+  private Future<Void> checkDatabase() {
+    return new Migrations(vertx, config).check().compose(v -> resources.reachDatabase());
   }
 
   /**

@@ -26,6 +26,11 @@ import org.jspecify.annotations.Nullable;
  */
 record DatabaseUri(Address address, Credentials credentials, Ssl ssl, Session session) {
 
+  /** What to do where a session does not keep what is its own. */
+  static final String POOLER =
+      "where a pooler in transaction mode stands in between, append ?pgbouncer=true to the URI in"
+          + " database.uris";
+
   private static final Pattern SHAPE =
       Pattern.compile(
           "postgres(?:ql)?://(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?"

@@ -50,6 +50,11 @@ final class JdbcSource {
         "none of " + hosts.size() + " databases is writable");
   }
 
+  /** Whether a host is a pooler, behind which no session keeps a lock. */
+  boolean pooled() {
+    return hosts.stream().anyMatch(host -> host.session().pooler());
+  }
+
   /** Where Flyway takes its connections: on the host that {@code opened} is on. */
   DataSource dataSource(Connection opened) throws SQLException {
     String url = opened.getMetaData().getURL();
@@ -84,6 +89,7 @@ final class JdbcSource {
     long seconds = host.session().connectTimeout().toSeconds();
     properties.setProperty("connectTimeout", Long.toString(seconds));
     properties.setProperty("loginTimeout", Long.toString(seconds));
+    properties.setProperty("prepareThreshold", "0"); // behind a pooler a session keeps none
     set(properties, "sslmode", host.ssl().mode());
     set(properties, "sslrootcert", host.ssl().rootCertificate());
     set(properties, "sslcert", host.ssl().certificate());

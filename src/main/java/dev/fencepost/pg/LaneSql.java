@@ -6,15 +6,22 @@ final class LaneSql {
 
   /**
    * Registers the instance, renews and reports. An expired lease that nobody has taken may be
-   * renewed: owner and fence decide.
+   * renewed: owner and fence decide, and stay as they are until this is committed.
    */
   static final String RENEW =
       """
       with alive as (
         insert into ${schema}.relay_instances (instance, alive_until)
         values ($1, now() + $2 * interval '1 millisecond')
-        on conflict (instance) do update set alive_until = excluded.alive_until)
-      update ${schema}.relay_leases l
+        on conflict (instance) do update set alive_until = excluded.alive_until),
+      mine as materialized (
+        select g.* from unnest($3::smallint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
+            $8::boolean[], $9::bigint[], $10::timestamptz[])
+            as g(lane, fence, position, cause, detail, behind, parked, hidden_since)
+          join ${schema}.relay_leases l using (lane)
+        where l.owner = $1 and l.fence = g.fence
+        order by lane for key share of l)
+      update ${schema}.relay_reports r
       set lease_until = now() + $2 * interval '1 millisecond', position = g.position,
         lag_cause = g.cause, lag_detail = g.detail, parked = g.parked, reported_at = now(),
         oldest_unpublished_at = least(
@@ -25,12 +32,9 @@ final class LaneSql {
             select p.created_at from ${schema}.parked_rows p
             where p.lane = g.lane order by p.seq limit 1) end,
           g.hidden_since)
-      from unnest($3::smallint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::boolean[],
-        $9::bigint[], $10::timestamptz[])
-        as g(lane, fence, position, cause, detail, behind, parked, hidden_since)
-      where l.lane = g.lane and l.owner = $1 and l.fence = g.fence
-      returning l.lane,
-        coalesce(extract(epoch from now() - l.oldest_unpublished_at) * 1000, 0)::bigint, l.lag_cause
+      from mine g where r.lane = g.lane
+      returning r.lane,
+        coalesce(extract(epoch from now() - r.oldest_unpublished_at) * 1000, 0)::bigint, r.lag_cause
       """;
 
   /**
@@ -72,20 +76,30 @@ final class LaneSql {
       union all
       select lane, case when lease_until > now() then owner end,
         ceil(extract(epoch from lease_until - now()) * 1000)::bigint, parked
-      from ${schema}.relay_leases
+      from ${schema}.relay_leases join ${schema}.relay_reports using (lane)
       """;
 
-  /** A take-over takes for update, where appending a checkpoint takes for key share. */
+  /**
+   * For a take-over, in its transaction: renewals and checkpoints, which take for key share, wait or
+   * have been committed, and {@link #TAKE} sees them.
+   */
+  static final String HOLD =
+      """
+      select lane from ${schema}.relay_leases where lane = any($1) order by lane for update skip locked
+      """;
+
   static final String TAKE =
       """
-      with free as (
-        select lane from ${schema}.relay_leases
-        where lane = any($3) and (owner is null or owner = $1 or lease_until <= now())
-        order by lane for update skip locked)
-      update ${schema}.relay_leases l
-      set owner = $1, fence = l.fence + 1, lease_until = now() + $2 * interval '1 millisecond'
-      from free where l.lane = free.lane
-      returning l.lane, l.fence
+      with taken as (
+        update ${schema}.relay_leases l set owner = $1, fence = l.fence + 1
+        from ${schema}.relay_reports r
+        where r.lane = l.lane and l.lane = any($3)
+          and (l.owner is null or l.owner = $1 or r.lease_until <= now())
+        returning l.lane, l.fence),
+      prolonged as (
+        update ${schema}.relay_reports r set lease_until = now() + $2 * interval '1 millisecond'
+        from taken where r.lane = taken.lane)
+      select lane, fence from taken
       """;
 
   /** After the take-over has been committed: the newest, whoever wrote it. */
@@ -108,9 +122,13 @@ final class LaneSql {
 
   static final String RELEASE =
       """
-      update ${schema}.relay_leases l set owner = null, lease_until = null
-      from unnest($2::smallint[], $3::bigint[]) as g(lane, fence)
-      where l.lane = g.lane and l.owner = $1 and l.fence = g.fence
+      with released as (
+        update ${schema}.relay_leases l set owner = null
+        from unnest($2::smallint[], $3::bigint[]) as g(lane, fence)
+        where l.lane = g.lane and l.owner = $1 and l.fence = g.fence
+        returning l.lane)
+      update ${schema}.relay_reports r set lease_until = null
+      from released where r.lane = released.lane
       """;
 
   static final String LEAVE = "delete from ${schema}.relay_instances where instance = $1";

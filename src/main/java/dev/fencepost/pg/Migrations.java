@@ -239,6 +239,12 @@ public final class Migrations {
 
   /** Flyway's own lock begins after it has created the schema: two first starts would collide. */
   private Connection lock() throws SQLException {
+    if (source.pooled()) {
+      throw new FencepostException(
+          FailureKind.CONFIGURATION,
+          "database.uris: migrate holds a lock of its session, which a pooler (pgbouncer=true) does"
+              + " not keep: name the server itself");
+    }
     Connection connection = source.open();
     try (PreparedStatement statement =
         connection.prepareStatement("select pg_advisory_lock(hashtextextended(?, 0))")) {

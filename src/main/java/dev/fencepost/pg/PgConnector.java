@@ -155,6 +155,7 @@ final class PgConnector {
             .addProperty("application_name", applicationName);
     if (uri.session().pooler()) {
       options.setCachePreparedStatements(false).setUseLayer7Proxy(true);
+      options.getProperties().remove("extra_float_digits"); // the client's own; refused
     } else {
       // Whatever the server's default is: an acknowledgement may follow each commit.
       options

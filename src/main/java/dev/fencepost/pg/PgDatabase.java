@@ -16,12 +16,12 @@ import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Transaction;
 import io.vertx.sqlclient.internal.pool.PoolImpl;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,21 +38,36 @@ public final class PgDatabase {
   private static final int ACQUIRE_SECONDS = 30;
   private static final int IDLE_SECONDS = 300;
 
+  /**
+   * Sorts stay allowed: to forbid one that cannot be avoided drowns all differences of cost.
+   */
+  static final Map<String, String> BY_INDEX =
+      Map.of("enable_seqscan", "off", "enable_bitmapscan", "off");
+
   private final Vertx vertx;
   private final PgHosts hosts;
   private final Pool pool;
   private final FencepostConfig.Database config;
   private final String schema;
   private final String applicationName;
-  private final List<PgDatabase> siblings = new ArrayList<>();
+
+  /** Run at the beginning of each transaction, where the session itself cannot keep it; or null. */
+  private final @Nullable String local;
+
+  private @Nullable PgDatabase byIndex;
 
   private PgDatabase(
-      Vertx vertx, FencepostConfig.Database config, PgHosts hosts, String applicationName) {
+      Vertx vertx,
+      FencepostConfig.Database config,
+      PgHosts hosts,
+      String applicationName,
+      @Nullable String local) {
     this.vertx = vertx;
     this.hosts = hosts;
     this.config = config;
     this.schema = quote(config.schema());
     this.applicationName = applicationName;
+    this.local = local;
     this.pool = pool(config.poolSize());
   }
 
@@ -64,31 +79,39 @@ public final class PgDatabase {
    */
   public static PgDatabase open(
       Vertx vertx, FencepostConfig.Database config, String applicationName) {
-    return open(vertx, config, applicationName, Map.of());
-  }
-
-  private static PgDatabase open(
-      Vertx vertx,
-      FencepostConfig.Database config,
-      String applicationName,
-      Map<String, String> settings) {
     List<DatabaseUri> uris =
-        config.uris().stream()
-            .flatMap(uri -> DatabaseUri.parse(uri).stream())
-            .map(uri -> uri.with(settings))
-            .toList();
-    return new PgDatabase(
-        vertx, config, new PgHosts(new PgConnector(vertx), uris), applicationName);
+        config.uris().stream().flatMap(uri -> DatabaseUri.parse(uri).stream()).toList();
+    PgHosts hosts = new PgHosts(new PgConnector(vertx), uris);
+    return new PgDatabase(vertx, config, hosts, applicationName, null);
   }
 
   /**
-   * The same database, by sessions of its own that have these settings; closed with this one. A
-   * pooler refuses settings: behind one they are left out.
+   * The same database by as many sessions again, which read by index whatever the planner believes:
+   * with statistics from when a table was nearly empty it would read a whole backlog. What one of
+   * the two learns of the hosts both know; it is closed with this one.
+   *
+   * <p>Behind a pooler, where a session keeps nothing, each use is a transaction that says so first.
    */
-  PgDatabase sibling(Map<String, String> settings) {
-    PgDatabase sibling = open(vertx, config, applicationName, settings);
-    siblings.add(sibling);
-    return sibling;
+  PgDatabase byIndex() {
+    PgDatabase same = byIndex;
+    if (same == null) {
+      String local = pooled() ? localSettings() : null;
+      same = new PgDatabase(vertx, config, hosts.with(BY_INDEX), applicationName, local);
+      byIndex = same;
+    }
+    return same;
+  }
+
+  private static String localSettings() {
+    StringBuilder sql = new StringBuilder();
+    BY_INDEX.forEach(
+        (name, value) -> sql.append("set local " + name + " = " + value + "; "));
+    return sql.toString();
+  }
+
+  /** Whether {@code pgbouncer=true} says that sessions do not outlive a transaction. */
+  boolean pooled() {
+    return hosts.pooled();
   }
 
   /** For single statements without a deadline of their own; prefer {@link #with}. */
@@ -129,7 +152,8 @@ public final class PgDatabase {
    *     the deadline has passed; a failure of the work's own comes through unchanged
    */
   public <T> Future<T> with(Duration deadline, Function<SqlConnection, Future<T>> work) {
-    return onContext(() -> new Borrowing<T>(vertx, this, deadline).run(acquire(), work));
+    Function<SqlConnection, Future<T>> all = local == null ? work : c -> transact(c, work);
+    return borrow(deadline, all);
   }
 
   /**
@@ -137,19 +161,28 @@ public final class PgDatabase {
    * work's first statements are sent together with the begin.
    */
   public <T> Future<T> inTransaction(Duration deadline, Function<SqlConnection, Future<T>> work) {
-    return with(deadline, connection -> transact(connection, work));
+    return borrow(deadline, connection -> transact(connection, work));
   }
 
   /** As {@link #with}, on a connection that the caller keeps; it is closed on expiry. */
   public <T> Future<T> on(
       SqlConnection connection, Duration deadline, Function<SqlConnection, Future<T>> work) {
-    return onContext(() -> new Borrowing<T>(vertx, this, deadline).keep(connection, work));
+    return keep(connection, deadline, local == null ? work : c -> transact(c, work));
   }
 
   /** As {@link #on}, in one transaction. */
   public <T> Future<T> inTransactionOn(
       SqlConnection connection, Duration deadline, Function<SqlConnection, Future<T>> work) {
-    return on(connection, deadline, c -> transact(c, work));
+    return keep(connection, deadline, c -> transact(c, work));
+  }
+
+  private <T> Future<T> borrow(Duration deadline, Function<SqlConnection, Future<T>> work) {
+    return onContext(() -> new Borrowing<T>(vertx, this, deadline).run(acquire(), work));
+  }
+
+  private <T> Future<T> keep(
+      SqlConnection connection, Duration deadline, Function<SqlConnection, Future<T>> work) {
+    return onContext(() -> new Borrowing<T>(vertx, this, deadline).keep(connection, work));
   }
 
   /** Closes the socket at once, whatever is in flight. */
@@ -158,9 +191,9 @@ public final class PgDatabase {
   }
 
   public Future<Void> close() {
-    List<Future<Void>> all = new ArrayList<>(siblings.stream().map(PgDatabase::close).toList());
-    all.add(pool.close());
-    return Future.join(all).mapEmpty();
+    PgDatabase other = byIndex;
+    Future<Void> closed = other == null ? Future.succeededFuture() : other.close();
+    return Future.join(closed, pool.close()).mapEmpty();
   }
 
   /** A borrowing is confined to one context; a thread that has none gets one. */
@@ -180,6 +213,11 @@ public final class PgDatabase {
    * @return whether the connection is still to be given back
    */
   boolean usableAfter(FencepostException failure, SqlConnection connection) {
+    if (PgErrors.outdatedPlan(failure)) {
+      hosts.retire(); // those of the other connections are no better
+      abort(connection);
+      return false;
+    }
     switch (failure.kind()) {
       case DATABASE_READ_ONLY -> hosts.retire();
       case DATABASE_UNREACHABLE, TIMEOUT -> hosts.forget();
@@ -199,9 +237,12 @@ public final class PgDatabase {
     }
   }
 
-  private static <T> Future<T> transact(
+  private <T> Future<T> transact(
       SqlConnection connection, Function<SqlConnection, Future<T>> work) {
     Future<Transaction> begun = connection.begin();
+    if (local != null) {
+      connection.query(local).execute();
+    }
     Future<T> result = attempt(connection, work);
     return begun.compose(
         transaction ->

@@ -45,6 +45,12 @@ public final class PgDoorbell implements Doorbell {
     if (closed) {
       return;
     }
+    if (database.pooled()) {
+      LOG.info(
+          "behind a pooler (pgbouncer=true): no doorbell, an idle relay looks every"
+              + " relay.poll.max; jit and synchronous_commit are what the role has");
+      return;
+    }
     database
         .dedicated("doorbell")
         .compose(c -> database.on(c, DEADLINE, on -> open(on, ring)).onFailure(e -> c.close()))

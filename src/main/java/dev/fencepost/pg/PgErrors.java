@@ -24,6 +24,11 @@ public final class PgErrors {
   private static final Set<String> AWAY =
       Set.of("57P01", "57P02", "57P03", "57P04", "57P05", "53300", "25P03", "25P04");
 
+  /** A prepared statement that is not there, or is there already and may be another's. */
+  private static final Set<String> NOT_OF_THIS_SESSION = Set.of("26000", "42P05");
+
+  private static final String FEATURE_NOT_SUPPORTED = "0A000";
+
   private PgErrors() {}
 
   /** The failure with its kind; one that is translated already comes back as it is. */
@@ -53,7 +58,7 @@ public final class PgErrors {
           FailureKind.TIMEOUT, "no answer from the database in time", failure);
     }
     if (ofClient(failure)) {
-      return unreachable(failure, where);
+      return unreachable(failure, message(failure), where);
     }
     return new FencepostException(FailureKind.INTERNAL, String.valueOf(failure), failure);
   }
@@ -79,12 +84,34 @@ public final class PgErrors {
     return null;
   }
 
+  /**
+   * Whether a pooler refuses settings of the session. It gives the same SQLSTATE to whatever keeps
+   * it from connecting, so that for once the text has to be looked at.
+   */
+  static boolean refusesSettings(Throwable failure) {
+    return "08P01".equals(sqlState(failure)) && message(failure).contains("startup parameter");
+  }
+
+  /** Whether the tables have changed since the session planned the statement. */
+  static boolean outdatedPlan(Throwable failure) {
+    for (Throwable t = failure; t != null; t = t.getCause()) {
+      if (t instanceof PgException pg) {
+        return FEATURE_NOT_SUPPORTED.equals(pg.getSqlState())
+            && "RevalidateCachedQuery".equals(pg.getRoutine());
+      }
+    }
+    return false;
+  }
+
   private static FencepostException ofState(
       String state, Throwable failure, @Nullable String where) {
-    FailureKind kind = kind(state);
+    FailureKind kind = outdatedPlan(failure) ? FailureKind.DATABASE_CONFLICT : kind(state);
     String text = message(failure);
+    if (NOT_OF_THIS_SESSION.contains(state)) {
+      text += ", as behind a pooler: " + DatabaseUri.POOLER;
+    }
     return switch (kind) {
-      case DATABASE_UNREACHABLE -> unreachable(failure, where);
+      case DATABASE_UNREACHABLE -> unreachable(failure, text, where);
       case SCHEMA_MISSING ->
           new FencepostException(
               kind, text + ": run `fencepost migrate -c FILE` to create the schema", failure);
@@ -107,7 +134,7 @@ public final class PgErrors {
     if (CONFLICT.contains(state)) {
       return FailureKind.DATABASE_CONFLICT;
     }
-    if (AWAY.contains(state) || state.startsWith("08")) {
+    if (AWAY.contains(state) || NOT_OF_THIS_SESSION.contains(state) || state.startsWith("08")) {
       return FailureKind.DATABASE_UNREACHABLE;
     }
     return switch (state) {
@@ -118,13 +145,14 @@ public final class PgErrors {
     };
   }
 
-  private static FencepostException unreachable(Throwable failure, @Nullable String where) {
+  private static FencepostException unreachable(
+      Throwable failure, String text, @Nullable String where) {
     return new FencepostException(
         FailureKind.DATABASE_UNREACHABLE,
         "cannot reach the database"
             + (where == null ? "" : " at " + where)
             + ": "
-            + message(failure),
+            + text,
         failure);
   }
 

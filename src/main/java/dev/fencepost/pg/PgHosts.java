@@ -8,6 +8,8 @@ import io.vertx.core.Promise;
 import io.vertx.sqlclient.SqlConnection;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -15,7 +17,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * Finds the writable one of several hosts, once for all who wait, and forgets it when a connection
  * to it was lost or turned out to be read-only. With one host there is nothing to look for.
  *
- * <p>Used from several contexts: the two fields below are its whole state.
+ * <p>Used from several contexts: the two atomic fields below are its whole state.
  */
 final class PgHosts {
 
@@ -24,14 +26,37 @@ final class PgHosts {
 
   private final PgConnector connector;
   private final List<DatabaseUri> hosts;
-  private final AtomicReference<Future<DatabaseUri>> writable = new AtomicReference<>();
+
+  /** Which one is writable, by its place among them. */
+  private final AtomicReference<Future<Integer>> writable;
 
   /** Raised when a connection turned out to be read-only: older ones are then not to be used. */
-  private final AtomicInteger generation = new AtomicInteger();
+  private final AtomicInteger generation;
 
   PgHosts(PgConnector connector, List<DatabaseUri> hosts) {
+    this(connector, hosts, new AtomicReference<>(), new AtomicInteger());
+  }
+
+  private PgHosts(
+      PgConnector connector,
+      List<DatabaseUri> hosts,
+      AtomicReference<Future<Integer>> writable,
+      AtomicInteger generation) {
     this.connector = connector;
     this.hosts = hosts;
+    this.writable = writable;
+    this.generation = generation;
+  }
+
+  /** The same hosts, for sessions with these settings: what one of the two learns both know. */
+  PgHosts with(Map<String, String> settings) {
+    List<DatabaseUri> same = hosts.stream().map(uri -> uri.with(settings)).toList();
+    return new PgHosts(connector, same, writable, generation);
+  }
+
+  /** Whether a pooler stands before one of them, which gives each transaction another session. */
+  boolean pooled() {
+    return hosts.stream().anyMatch(host -> host.session().pooler());
   }
 
   /**
@@ -43,11 +68,37 @@ final class PgHosts {
             host ->
                 connector
                     .connect(context, host, applicationName, generation.get())
+                    .compose(opened -> keepsSettings(host, opened))
                     .recover(
                         failure -> {
                           forget();
                           return Future.failedFuture(unreached(host, failure));
                         }));
+  }
+
+  /**
+   * A pooler may be told to drop the settings that it does not know. Without prepared statements
+   * kept for one session it would run others than those that were asked for.
+   */
+  private static Future<SqlConnection> keepsSettings(DatabaseUri host, SqlConnection opened) {
+    if (host.session().pooler()) {
+      return Future.succeededFuture(opened);
+    }
+    return opened
+        .query("select current_setting('jit')")
+        .execute()
+        .timeout(host.session().connectTimeout().toMillis(), TimeUnit.MILLISECONDS)
+        .compose(
+            rows ->
+                rows.iterator().next().getString(0).equals("off")
+                    ? Future.succeededFuture(opened)
+                    : Future.failedFuture(pooler(host, "settings of the session were dropped")))
+        .onFailure(e -> PgConnector.abort(opened));
+  }
+
+  private static FencepostException pooler(DatabaseUri host, String why) {
+    return new FencepostException(
+        FailureKind.CONFIGURATION, host + ": " + why + ": " + DatabaseUri.POOLER);
   }
 
   /** A connection was lost: the next one looks for a writable host again. */
@@ -67,22 +118,25 @@ final class PgHosts {
   }
 
   private Future<DatabaseUri> find(Context context) {
-    if (hosts.size() == 1) {
-      return Future.succeededFuture(hosts.get(0));
-    }
-    Future<DatabaseUri> known = writable.get();
+    return hosts.size() == 1
+        ? Future.succeededFuture(hosts.get(0))
+        : place(context).map(hosts::get);
+  }
+
+  private Future<Integer> place(Context context) {
+    Future<Integer> known = writable.get();
     if (known != null && !known.failed()) {
       return known;
     }
-    Promise<DatabaseUri> found = Promise.promise();
+    Promise<Integer> found = Promise.promise();
     if (!writable.compareAndSet(known, found.future())) {
-      return find(context);
+      return place(context);
     }
     search(context, 0, new ArrayList<>()).onComplete(found);
     return found.future();
   }
 
-  private Future<DatabaseUri> search(Context context, int index, List<FencepostException> seen) {
+  private Future<Integer> search(Context context, int index, List<FencepostException> seen) {
     if (index == hosts.size()) {
       return Future.failedFuture(none(seen));
     }
@@ -91,7 +145,7 @@ final class PgHosts {
         .transform(
             result -> {
               if (result.succeeded()) {
-                return Future.succeededFuture(host);
+                return Future.succeededFuture(index);
               }
               seen.add(unreached(host, result.cause()));
               return search(context, index + 1, seen);
@@ -106,9 +160,7 @@ final class PgHosts {
                 connection
                     .query(READ_ONLY)
                     .execute()
-                    .timeout(
-                        host.session().connectTimeout().toMillis(),
-                        java.util.concurrent.TimeUnit.MILLISECONDS)
+                    .timeout(host.session().connectTimeout().toMillis(), TimeUnit.MILLISECONDS)
                     .onComplete(any -> PgConnector.abort(connection)))
         .compose(
             rows ->
@@ -120,6 +172,9 @@ final class PgHosts {
   }
 
   private static FencepostException unreached(DatabaseUri host, Throwable failure) {
+    if (PgErrors.refusesSettings(failure)) {
+      return pooler(host, String.valueOf(failure.getMessage()));
+    }
     FencepostException translated = PgErrors.translate(failure, host.toString());
     if (translated.kind() != FailureKind.TIMEOUT && translated.kind() != FailureKind.INTERNAL) {
       return translated;
@@ -134,7 +189,8 @@ final class PgHosts {
   private static FencepostException none(List<FencepostException> seen) {
     FencepostException first = seen.get(0);
     for (FencepostException each : seen) {
-      if (each.kind() == FailureKind.DATABASE_AUTHENTICATION) {
+      if (each.kind() == FailureKind.DATABASE_AUTHENTICATION
+          || each.kind() == FailureKind.CONFIGURATION) {
         return each;
       }
       if (each.kind() == FailureKind.DATABASE_READ_ONLY) {

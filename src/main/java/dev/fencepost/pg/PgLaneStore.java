@@ -29,11 +29,16 @@ public final class PgLaneStore implements LaneStore {
   private static final int DETAIL_BYTES = 2000;
 
   private final PgDatabase database;
+
+  /** For what looks up rows of the outbox. */
+  private final PgDatabase byIndex;
+
   private final OwnConnection renewing;
 
   public PgLaneStore(PgDatabase database) {
     this.database = database;
-    this.renewing = new OwnConnection(database, "lease");
+    this.byIndex = database.byIndex();
+    this.renewing = new OwnConnection(byIndex, "lease");
   }
 
   @Override
@@ -77,22 +82,33 @@ public final class PgLaneStore implements LaneStore {
 
   @Override
   public Future<List<Taken>> take(String instance, Duration ttl, Set<Integer> lanes) {
-    return database.with(
-        DEADLINE,
-        c ->
-            run(c, OutboxSql.BEGIN_LIFE, Tuple.tuple())
-                .compose(
-                    v ->
-                        run(
-                            c,
-                            LaneSql.TAKE,
-                            Tuple.of(instance, ttl.toMillis(), LaneTuples.shorts(lanes))))
-                .compose(
-                    taken -> {
-                      Map<Integer, Long> fences = new HashMap<>();
-                      taken.forEach(row -> fences.put((int) row.getShort(0), row.getLong(1)));
-                      return fences.isEmpty() ? Future.succeededFuture(List.of()) : load(c, fences);
-                    }));
+    return database
+        .with(DEADLINE, c -> run(c, OutboxSql.BEGIN_LIFE, Tuple.tuple()))
+        .compose(v -> database.inTransaction(DEADLINE, c -> take(c, instance, ttl, lanes)))
+        .compose(
+            fences ->
+                fences.isEmpty()
+                    ? Future.succeededFuture(List.of())
+                    : database.with(DEADLINE, c -> load(c, fences)));
+  }
+
+  /** The fences of the lanes that were taken. */
+  private Future<Map<Integer, Long>> take(
+      SqlConnection c, String instance, Duration ttl, Set<Integer> lanes) {
+    return run(c, LaneSql.HOLD, Tuple.tuple().addArrayOfShort(LaneTuples.shorts(lanes)))
+        .compose(
+            held -> {
+              List<Short> free = new ArrayList<>();
+              held.forEach(row -> free.add(row.getShort(0)));
+              Short[] these = free.toArray(Short[]::new);
+              return run(c, LaneSql.TAKE, Tuple.of(instance, ttl.toMillis(), these));
+            })
+        .map(
+            taken -> {
+              Map<Integer, Long> fences = new HashMap<>();
+              taken.forEach(row -> fences.put((int) row.getShort(0), row.getLong(1)));
+              return fences;
+            });
   }
 
   private Future<List<Taken>> load(SqlConnection c, Map<Integer, Long> fences) {
@@ -177,7 +193,7 @@ public final class PgLaneStore implements LaneStore {
       retryIn[i] = head ? row.retryIn().toMillis() : null;
     }
     Tuple parking = Tuple.of((short) checkpoint.lane(), seqs, reasons, details, attempts, retryIn);
-    return database
+    return byIndex
         .inTransaction(
             DEADLINE,
             c -> {

@@ -24,16 +24,11 @@ public final class PgOutboxStore implements OutboxStore {
   /** A long transaction's rows are looked for in all that is retained. */
   private static final Duration LATE_DEADLINE = Duration.ofMinutes(2);
 
-  /**
-   * Pages are read by the index of lane and seq, whatever the planner has heard of the table: with
-   * statistics from when it was nearly empty it would read the whole backlog. Sorts stay allowed:
-   * to forbid one that cannot be avoided drowns all differences of cost.
-   */
-  static final Map<String, String> BY_INDEX =
-      Map.of("enable_seqscan", "off", "enable_bitmapscan", "off");
-
   private final PgDatabase database;
+
+  /** Pages are read by the index of lane and seq. */
   private final PgDatabase pages;
+
   private final String poll;
   private final String beginLife;
   private final String mark;
@@ -44,7 +39,7 @@ public final class PgOutboxStore implements OutboxStore {
 
   public PgOutboxStore(PgDatabase database) {
     this.database = database;
-    this.pages = database.sibling(BY_INDEX);
+    this.pages = database.byIndex();
     this.poll = database.sql(OutboxSql.POLL);
     this.beginLife = database.sql(OutboxSql.BEGIN_LIFE);
     this.mark = database.sql(OutboxSql.MARK);

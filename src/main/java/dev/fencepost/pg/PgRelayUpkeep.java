@@ -10,6 +10,9 @@ import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Tuple;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +24,9 @@ public final class PgRelayUpkeep implements RelayUpkeep {
   private static final Duration LONG_DEADLINE = Duration.ofMinutes(1);
 
   private final PgDatabase database;
+
+  /** Of each lane, up to which of its checkpoints all but the last are deleted. */
+  private final Map<Short, Long> pruned = new HashMap<>();
 
   public PgRelayUpkeep(PgDatabase database) {
     this.database = database;
@@ -57,14 +63,25 @@ public final class PgRelayUpkeep implements RelayUpkeep {
 
   @Override
   public Future<Void> prune(Set<Integer> lanes) {
-    Tuple arguments = Tuple.tuple().addArrayOfShort(LaneTuples.shorts(lanes));
+    Short[] these = LaneTuples.shorts(lanes);
+    pruned.keySet().retainAll(Set.of(these));
+    Long[] above = new Long[these.length];
+    Arrays.setAll(above, i -> pruned.getOrDefault(these[i], -1L));
+    Tuple arguments = Tuple.tuple().addArrayOfShort(these).addArrayOfLong(above);
     return database
         .with(
             DEADLINE,
             c ->
                 run(c, RelayUpkeepSql.PRUNE, arguments)
-                    .compose(v -> run(c, ParkedSql.FORGET_GONE, arguments)))
+                    .onSuccess(this::pruned)
+                    .compose(
+                        v ->
+                            run(c, ParkedSql.FORGET_GONE, Tuple.tuple().addArrayOfShort(these))))
         .mapEmpty();
+  }
+
+  private void pruned(RowSet<Row> deleted) {
+    deleted.forEach(row -> pruned.merge(row.getShort(0), row.getLong(1), Math::max));
   }
 
   @Override

@@ -46,13 +46,16 @@ final class Rebase {
       delete from ${schema}.parked_gone;
       delete from ${schema}.relay_checkpoints;
       delete from ${schema}.relay_leases;
+      delete from ${schema}.relay_reports;
       delete from ${schema}.relay_instances;
       delete from ${schema}.relay_life;
       ${lane}
       update ${schema}.relay_layout set lanes = ${lanes},
         system_identifier = (select system_identifier from pg_control_system());
-      insert into ${schema}.relay_leases (lane, fence, position)
-      select lane, fence, position from fencepost_rebase_at, generate_series(0, ${lanes} - 1) lane;
+      insert into ${schema}.relay_leases (lane, fence)
+      select lane, fence from fencepost_rebase_at, generate_series(0, ${lanes} - 1) lane;
+      insert into ${schema}.relay_reports (lane, position)
+      select lane, position from fencepost_rebase_at, generate_series(0, ${lanes} - 1) lane;
 
       insert into ${schema}.outbox
         (event_id, exchange, routing_key, type, key, payload, content_type, headers, properties, created_at)

@@ -28,12 +28,14 @@ final class RelayUpkeepSql {
       from (select due_at from ${schema}.scheduled order by due_at, id limit 1) first
       """;
 
+  /** Not what was deleted before: where vacuum is held back, that is still to be walked over. */
   static final String PRUNE =
       """
       delete from ${schema}.relay_checkpoints c
-      using unnest($1::smallint[]) as l(lane)
-      where c.lane = l.lane and c.n < (
+      using unnest($1::smallint[], $2::bigint[]) as l(lane, above)
+      where c.lane = l.lane and c.n > l.above and c.n < (
         select n from ${schema}.relay_checkpoints where lane = l.lane order by n desc limit 1) - 1
+      returning c.lane, c.n
       """;
 
   /** The slot that comes next: its last time ended at least the retention ago. */

@@ -185,6 +185,70 @@ class PgDatabaseIT {
     assertThat(count(database)).isEqualTo(2);
   }
 
+  /** One that only reads would never hear of a failover. */
+  @Test
+  void whatOneOfThePoolsLearnsBothKnow() {
+    PgDatabase database = open(1, uri);
+    PgDatabase reading = database.byIndex();
+    long before = backend(reading);
+    assertThat(backend(reading)).isEqualTo(before);
+    String name = uri.substring(uri.lastIndexOf('/') + 1);
+    PostgresServer.execute(
+        uri, "alter database " + name + " set default_transaction_read_only = on");
+    assertThat(
+            Await.failure(database.with(LONG, c -> c.query("insert into t values (1)").execute())))
+        .satisfies(isOf(FailureKind.DATABASE_READ_ONLY));
+    assertThat(backend(reading)).isNotEqualTo(before);
+    PostgresServer.execute(TestServers.postgres().uri(), "alter database " + name + " reset all");
+  }
+
+  @Test
+  void readsByIndexBehindAPoolerToo() {
+    for (String parameters : List.of("", "?pgbouncer=true")) {
+      PgDatabase database = open(1, uri + parameters);
+      assertThat(setting(database, "enable_seqscan")).isEqualTo("on");
+      assertThat(setting(database.byIndex(), "enable_seqscan")).isEqualTo("off");
+      assertThat(setting(database.byIndex(), "enable_bitmapscan")).isEqualTo("off");
+    }
+  }
+
+  /** A plan that a migration made wrong fails each session once; none of them keeps it. */
+  @Test
+  void forgetsPlansOfTablesThatHaveChanged() {
+    PgDatabase database = open(1, uri);
+    for (PgDatabase each : List.of(database, database.byIndex())) {
+      Await.result(each.with(LONG, c -> c.preparedQuery("select * from t").execute()));
+    }
+    PostgresServer.execute(uri, "alter table t add column more text");
+    assertThat(
+            Await.failure(
+                database.with(LONG, c -> c.preparedQuery("select * from t").execute())))
+        .satisfies(isOf(FailureKind.DATABASE_CONFLICT));
+    for (PgDatabase each : List.of(database, database.byIndex())) {
+      Await.result(each.with(LONG, c -> c.preparedQuery("select * from t").execute()));
+    }
+  }
+
+  private static long backend(PgDatabase database) {
+    return Await.result(
+        database.with(
+            LONG,
+            c ->
+                c.query("select pg_backend_pid()")
+                    .execute()
+                    .map(rows -> rows.iterator().next().getLong(0))));
+  }
+
+  private static String setting(PgDatabase database, String name) {
+    return Await.result(
+        database.with(
+            LONG,
+            c ->
+                c.query("show " + name)
+                    .execute()
+                    .map(rows -> rows.iterator().next().getString(0))));
+  }
+
   @Test
   void dedicatedConnectionsAreOutsideThePool() {
     PgDatabase database = open(1, uri);
