@@ -80,8 +80,8 @@ final class LaneSql {
       """;
 
   /**
-   * For a take-over, in its transaction: renewals and checkpoints, which take for key share, wait or
-   * have been committed, and {@link #TAKE} sees them.
+   * For a take-over, in its transaction: renewals and checkpoints, which take for key share, wait
+   * or have been committed, and {@link #TAKE} sees them.
    */
   static final String HOLD =
       """

@@ -38,9 +38,7 @@ public final class PgDatabase {
   private static final int ACQUIRE_SECONDS = 30;
   private static final int IDLE_SECONDS = 300;
 
-  /**
-   * Sorts stay allowed: to forbid one that cannot be avoided drowns all differences of cost.
-   */
+  /** Sorts stay allowed: to forbid one that cannot be avoided drowns all differences of cost. */
   static final Map<String, String> BY_INDEX =
       Map.of("enable_seqscan", "off", "enable_bitmapscan", "off");
 
@@ -90,7 +88,8 @@ public final class PgDatabase {
    * with statistics from when a table was nearly empty it would read a whole backlog. What one of
    * the two learns of the hosts both know; it is closed with this one.
    *
-   * <p>Behind a pooler, where a session keeps nothing, each use is a transaction that says so first.
+   * <p>Behind a pooler, where a session keeps nothing, each use is a transaction that says so
+   * first.
    */
   PgDatabase byIndex() {
     PgDatabase same = byIndex;
@@ -104,8 +103,7 @@ public final class PgDatabase {
 
   private static String localSettings() {
     StringBuilder sql = new StringBuilder();
-    BY_INDEX.forEach(
-        (name, value) -> sql.append("set local " + name + " = " + value + "; "));
+    BY_INDEX.forEach((name, value) -> sql.append("set local " + name + " = " + value + "; "));
     return sql.toString();
   }
 

@@ -149,10 +149,7 @@ public final class PgErrors {
       Throwable failure, String text, @Nullable String where) {
     return new FencepostException(
         FailureKind.DATABASE_UNREACHABLE,
-        "cannot reach the database"
-            + (where == null ? "" : " at " + where)
-            + ": "
-            + text,
+        "cannot reach the database" + (where == null ? "" : " at " + where) + ": " + text,
         failure);
   }
 

@@ -75,8 +75,7 @@ public final class PgRelayUpkeep implements RelayUpkeep {
                 run(c, RelayUpkeepSql.PRUNE, arguments)
                     .onSuccess(this::pruned)
                     .compose(
-                        v ->
-                            run(c, ParkedSql.FORGET_GONE, Tuple.tuple().addArrayOfShort(these))))
+                        v -> run(c, ParkedSql.FORGET_GONE, Tuple.tuple().addArrayOfShort(these))))
         .mapEmpty();
   }
 

@@ -49,7 +49,9 @@ class PgBouncerIT {
     Await.result(vertx.close());
   }
 
-  /** Fewer sessions than Fencepost has connections: they are shared from one statement to another. */
+  /**
+   * Fewer sessions than Fencepost has connections: they are shared from one statement to another.
+   */
   private String pooled(Map<String, String> settings) throws IOException {
     pooler = PgBouncer.start(direct, settings);
     return pooler.uri(direct);
@@ -129,8 +131,12 @@ class PgBouncerIT {
         "select fencepost.publish(exchange => 'app', routing_key => 'x', type => 'audit',"
             + " payload => '{}')");
     Await.asserted(
-        "one more", Duration.ofSeconds(30), () -> assertThat(count("audit")).isEqualTo(EVENTS / 2 + 1));
-    assertThat(count("pg_stat_activity where application_name like 'fencepost%' and query ~* 'listen'"))
+        "one more",
+        Duration.ofSeconds(30),
+        () -> assertThat(count("audit")).isEqualTo(EVENTS / 2 + 1));
+    assertThat(
+            count(
+                "pg_stat_activity where application_name like 'fencepost%' and query ~* 'listen'"))
         .isZero();
     Await.result(running.stop());
   }
@@ -160,6 +166,8 @@ class PgBouncerIT {
   void migrateIsRefused() throws Exception {
     FencepostConfig through = config(pooled(Map.of()) + "?pgbouncer=true");
     Throwable failure = Await.failure(new dev.fencepost.pg.Migrations(vertx, through).migrate());
-    assertThat(failure).hasMessageContaining("pgbouncer=true").hasMessageContaining("server itself");
+    assertThat(failure)
+        .hasMessageContaining("pgbouncer=true")
+        .hasMessageContaining("server itself");
   }
 }

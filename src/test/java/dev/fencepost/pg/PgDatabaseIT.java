@@ -221,8 +221,7 @@ class PgDatabaseIT {
     }
     PostgresServer.execute(uri, "alter table t add column more text");
     assertThat(
-            Await.failure(
-                database.with(LONG, c -> c.preparedQuery("select * from t").execute())))
+            Await.failure(database.with(LONG, c -> c.preparedQuery("select * from t").execute())))
         .satisfies(isOf(FailureKind.DATABASE_CONFLICT));
     for (PgDatabase each : List.of(database, database.byIndex())) {
       Await.result(each.with(LONG, c -> c.preparedQuery("select * from t").execute()));

@@ -203,8 +203,7 @@ class OutageCasesIT {
         "all three are done",
         Duration.ofSeconds(10),
         () ->
-            outbox.number(
-                    "select count(*) from fencepost.parked_requests where outcome = 'done'")
+            outbox.number("select count(*) from fencepost.parked_requests where outcome = 'done'")
                 == 3);
     assertThat(outbox.strings("select convert_from(payload, 'UTF8') from fencepost.parked_rows"))
         .containsExactlyInAnyOrder("skipped2", "moved1", "moved2", "kept1", "kept2");

@@ -19,8 +19,7 @@ final class Soak {
   /** Returns when that much time has passed. */
   static void pass(Duration time) {
     long end = System.nanoTime() + time.toNanos();
-    Await.until(
-        time + " have passed", time.plusSeconds(60), () -> System.nanoTime() - end >= 0);
+    Await.until(time + " have passed", time.plusSeconds(60), () -> System.nanoTime() - end >= 0);
   }
 
   /** Does the work again and again, at a fixed rate, on a thread of its own. */
