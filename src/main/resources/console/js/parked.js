@@ -22,6 +22,7 @@ function ask(action, row, onDone) {
     action === "redirect" && field("Exchange", h("input", { name: "exchange", required: true, maxlength: 127, value: row.exchange })),
     action === "redirect" && field("Routing key", h("input", { name: "routing_key", value: row.routing_key })),
     field("Operator", h("input", { name: "operator", required: true, maxlength: 200, value: api.operator.get(), autocomplete: "name" })),
+    field("Why", h("input", { name: "note", maxlength: 2000, autocomplete: "off", required: action === "skip" })),
     refused,
     h("div", { class: "actions" }, h("button", { type: "submit", class: action === "skip" ? "danger" : "primary" }, title), h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
   );

@@ -2,7 +2,6 @@ package dev.fencepost.admin;
 
 import dev.fencepost.operations.BulkRequest;
 import dev.fencepost.operations.BulkResult;
-import dev.fencepost.operations.DeadLetterChanges;
 import dev.fencepost.operations.DeadLetterFilter;
 import dev.fencepost.operations.Input;
 import dev.fencepost.operations.Operations;
@@ -10,6 +9,7 @@ import dev.fencepost.operations.ParkedRequest;
 import dev.fencepost.operations.Progress;
 import dev.fencepost.operations.ReviewRequest;
 import dev.fencepost.operations.ReviewStore;
+import dev.fencepost.operations.Who;
 import io.vertx.core.Future;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
@@ -49,7 +49,7 @@ final class ChangeRoutes {
           "operator",
           "note");
   private static final Set<String> PARKED =
-      Set.of("key", "seq", "key_or_seq", "all", "operator", "exchange", "routing_key");
+      Set.of("key", "seq", "key_or_seq", "all", "operator", "note", "exchange", "routing_key");
 
   private final Operations operations;
 
@@ -127,11 +127,9 @@ final class ChangeRoutes {
         ids, filter, in.flag("all"), who(in), new BulkRequest.Pace(dryRun, rate, most));
   }
 
-  private static DeadLetterChanges.@Nullable Who who(JsonInput in) {
+  private static @Nullable Who who(JsonInput in) {
     String operator = in.text("operator");
-    return operator == null || operator.isBlank()
-        ? null
-        : new DeadLetterChanges.Who(operator, in.text("note"));
+    return operator == null || operator.isBlank() ? null : new Who(operator, in.text("note"));
   }
 
   private void parked(RoutingContext context, ParkedRequest.Action action) {
@@ -147,7 +145,8 @@ final class ChangeRoutes {
                   new ParkedRequest(
                       action,
                       row(in),
-                      Input.required("operator", in.text("operator"), 200),
+                      new Who(
+                          Input.required("operator", in.text("operator"), 200), in.text("note")),
                       exchange == null
                           ? null
                           : new ParkedRequest.Target(exchange, in.text("routing_key"))));

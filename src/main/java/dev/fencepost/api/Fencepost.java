@@ -63,6 +63,20 @@ public interface Fencepost {
   Future<Void> start();
 
   /**
+   * Reads the configuration file again (blocking) and applies what may change while it runs: what
+   * {@code conf/fencepost.yaml} marks {@code (live)}. Nothing watches the file of an embedded
+   * Fencepost: the application says when. Calls are applied one after another.
+   *
+   * @return what was applied; fails, and changes nothing, with a {@link
+   *     dev.fencepost.model.FencepostException} of kind CONFIGURATION with every fault of the file,
+   *     or when it does not run
+   */
+  Future<Reloaded> reload(Path configuration);
+
+  /** As {@link #reload(Path)}, from the text of a file. */
+  Future<Reloaded> reload(String yaml);
+
+  /**
    * Stops in order: takes in nothing more, waits for what is running up to {@code
    * worker.shutdown-deadline}, settles, gives its lanes back, closes its connections. The Vert.x
    * instance stays open. Never fails.

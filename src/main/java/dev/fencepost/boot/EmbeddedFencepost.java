@@ -4,6 +4,7 @@ import dev.fencepost.api.ActivityHandler;
 import dev.fencepost.api.BlockingActivityHandler;
 import dev.fencepost.api.EffectHandler;
 import dev.fencepost.api.Fencepost;
+import dev.fencepost.api.Reloaded;
 import dev.fencepost.config.ConfigLoader;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.model.FencepostException;
@@ -11,6 +12,7 @@ import dev.fencepost.worker.BoundHandler;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +26,7 @@ public final class EmbeddedFencepost implements Fencepost {
   private final FencepostConfig config;
   private final CodeHandlers handlers = new CodeHandlers();
   private @Nullable Service service;
+  private Future<Void> reloading = Future.succeededFuture();
 
   EmbeddedFencepost(Vertx vertx, FencepostConfig config) {
     this.vertx = vertx;
@@ -64,6 +67,37 @@ public final class EmbeddedFencepost implements Fencepost {
     service = made;
     made.refused().onFailure(failure -> LOG.error("{}", failure.getMessage()));
     return made.start().recover(failure -> made.stop().compose(v -> Future.failedFuture(failure)));
+  }
+
+  @Override
+  public Future<Reloaded> reload(Path configuration) {
+    return reload(() -> ConfigLoader.load(configuration, System.getenv()));
+  }
+
+  @Override
+  public Future<Reloaded> reload(String yaml) {
+    return reload(() -> ConfigLoader.parse(yaml, System.getenv()));
+  }
+
+  private Future<Reloaded> reload(Supplier<FencepostConfig> source) {
+    Service running = service;
+    if (running == null) {
+      return Future.failedFuture(new IllegalStateException("has not been started"));
+    }
+    FencepostConfig fresh;
+    try {
+      fresh = source.get();
+      handlers.check(fresh);
+      running.check(fresh);
+    } catch (FencepostException e) {
+      return Future.failedFuture(e);
+    }
+    Future<Reloaded> next =
+        reloading
+            .transform(before -> running.reload(fresh))
+            .map(diff -> new Reloaded(diff.applied(), diff.needRestart()));
+    reloading = next.mapEmpty();
+    return next;
   }
 
   @Override

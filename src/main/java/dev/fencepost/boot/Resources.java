@@ -90,7 +90,13 @@ final class Resources {
             config.worker(),
             List.copyOf(config.queues().values()),
             config.broker().consumerTimeout());
-    return new WorkerPart(parts, deliveries, named);
+    return new WorkerPart(
+        parts,
+        deliveries,
+        fresh -> {
+          named.reloaded(fresh);
+          telemetry.tracing().reloaded(fresh);
+        });
   }
 
   /** Effects have a pool of their own: a slow one starves no claim. */

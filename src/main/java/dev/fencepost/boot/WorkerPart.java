@@ -1,13 +1,13 @@
 package dev.fencepost.boot;
 
 import dev.fencepost.config.FencepostConfig;
-import dev.fencepost.handlers.Handlers;
 import dev.fencepost.operations.Readiness;
 import dev.fencepost.worker.WorkerParts;
 import dev.fencepost.worker.WorkerVerticle;
 import io.vertx.core.Deployable;
 import io.vertx.core.Future;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** The worker with its ports. */
 final class WorkerPart {
@@ -17,16 +17,16 @@ final class WorkerPart {
 
   private final WorkerVerticle verticle;
   private final WatchedDeliveries deliveries;
-  private final Handlers handlers;
+  private final Consumer<FencepostConfig> reloaded;
 
   /**
    * @param deliveries those that {@code parts} has
-   * @param handlers those that the configuration names
+   * @param reloaded told of each configuration that is applied
    */
-  WorkerPart(WorkerParts parts, WatchedDeliveries deliveries, Handlers handlers) {
+  WorkerPart(WorkerParts parts, WatchedDeliveries deliveries, Consumer<FencepostConfig> reloaded) {
     this.verticle = new WorkerVerticle(parts);
     this.deliveries = deliveries;
-    this.handlers = handlers;
+    this.reloaded = reloaded;
   }
 
   Deployable verticle() {
@@ -39,7 +39,7 @@ final class WorkerPart {
   }
 
   Future<Void> reload(FencepostConfig fresh) {
-    handlers.reloaded(fresh);
+    reloaded.accept(fresh);
     return verticle.reload(fresh.queues());
   }
 

@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code fencepost activities}. */
 @Command(
@@ -45,11 +44,7 @@ final class ActivitiesCommand extends GroupCommand {
             "fence",
             "next_attempt_at");
 
-    @Option(names = "--consumer", paramLabel = "NAME", description = "Only of this consumer.")
-    private @Nullable String consumer;
-
-    @Option(names = "--type", paramLabel = "TYPE", description = "Only of this activity type.")
-    private @Nullable String type;
+    @Mixin private WorkOptions work = new WorkOptions();
 
     @Option(
         names = "--state",
@@ -63,7 +58,7 @@ final class ActivitiesCommand extends GroupCommand {
 
     @Override
     int run() {
-      ActivityFilter filter = ActivityFilter.of(consumer, type, state);
+      ActivityFilter filter = ActivityFilter.of(work.consumer(), work.type(), state);
       return printList(
           options,
           "no activity passes this filter",
@@ -84,16 +79,14 @@ final class ActivitiesCommand extends GroupCommand {
       })
   @SuppressWarnings("NullAway.Init") // picocli sets the fields
   static final class Show extends OperatorCommand {
-    @Parameters(index = "0", paramLabel = "CONSUMER", description = "The consumer's name.")
-    private String consumer;
-
-    @Parameters(index = "1", paramLabel = "EVENT_ID", description = "The event's id.")
-    private String eventId;
+    @Mixin private EventName event;
 
     @Override
     int run() {
       return printHistory(
-          ask(READING, operations -> operations.activities().show(consumer, eventId)));
+          ask(
+              READING,
+              operations -> operations.activities().show(event.consumer(), event.eventId())));
     }
   }
 }

@@ -3,15 +3,12 @@ package dev.fencepost.cli;
 import dev.fencepost.operations.DeadLetterFilter;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Which dead letters. */
 final class DeadLetterOptions {
-  @Option(names = "--consumer", paramLabel = "NAME", description = "Only of this consumer.")
-  private @Nullable String consumer;
-
-  @Option(names = "--type", paramLabel = "TYPE", description = "Only of this activity type.")
-  private @Nullable String type;
+  @Mixin private WorkOptions work = new WorkOptions();
 
   @Option(
       names = "--reason",
@@ -39,7 +36,10 @@ final class DeadLetterOptions {
 
   DeadLetterFilter filter() {
     return DeadLetterFilter.of(
-            consumer, type, reason, DeadLetterFilter.Span.of(since, until, Instant.now()))
+            work.consumer(),
+            work.type(),
+            reason,
+            DeadLetterFilter.Span.of(since, until, Instant.now()))
         .withSearch(search);
   }
 }

@@ -2,12 +2,12 @@ package dev.fencepost.cli;
 
 import dev.fencepost.operations.BulkRequest;
 import dev.fencepost.operations.BulkResult;
-import dev.fencepost.operations.DeadLetterChanges;
 import dev.fencepost.operations.DeadLetterDesk;
 import dev.fencepost.operations.DeadLetterFilter;
 import dev.fencepost.operations.Input;
 import dev.fencepost.operations.Progress;
 import dev.fencepost.operations.ViewRow;
+import dev.fencepost.operations.Who;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
@@ -152,7 +152,7 @@ final class DeadLettersCommand extends GroupCommand {
               ids,
               which.filter(),
               all,
-              who == null ? null : new DeadLetterChanges.Who(who, note),
+              who == null ? null : new Who(who, note),
               new BulkRequest.Pace(dryRun, rate == null ? 0 : rate, BulkRequest.Pace.ALL));
       try (ProgressLine progress = ProgressLine.of(err(), verb())) {
         BulkResult result =

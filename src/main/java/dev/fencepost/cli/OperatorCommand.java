@@ -172,7 +172,11 @@ abstract class OperatorCommand implements Callable<Integer> {
     }
     ViewRow activity = found.activity();
     if (activity == null) {
-      out().println("no activity: the message could not be read, only a dead letter is left");
+      out()
+          .println(
+              found.deadLetters().isEmpty()
+                  ? "no activity: only what was done with its row of the outbox is known"
+                  : "no activity: the message could not be read, only a dead letter is left");
     } else {
       printRow(activity);
     }

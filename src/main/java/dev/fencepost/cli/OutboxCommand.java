@@ -6,6 +6,7 @@ import dev.fencepost.operations.ParkedFilter;
 import dev.fencepost.operations.ParkedRequest;
 import dev.fencepost.operations.ReplayRequest;
 import dev.fencepost.operations.ReplayResult;
+import dev.fencepost.operations.Who;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -98,12 +99,15 @@ final class OutboxCommand extends GroupCommand {
 
     @Mixin private OperatorOption operator = new OperatorOption();
 
+    @Option(names = "--note", paramLabel = "TEXT", description = "Why; kept in the audit log.")
+    private @Nullable String note;
+
     int ask(ParkedRequest.Action action, ParkedRequest.@Nullable Target to) {
       ParkedRequest request =
           new ParkedRequest(
               action,
               new ParkedRequest.Row(row, ParkedRequest.By.KEY_OR_SEQ, all),
-              Input.required("operator", operator.name(), 200),
+              new Who(Input.required("operator", operator.name(), 200), note),
               to);
       BulkResult result = ask(READING, operations -> operations.outbox().request(request));
       return printBulk(result, "requested of the lane's owner");
@@ -128,7 +132,10 @@ final class OutboxCommand extends GroupCommand {
       description = "Gives a parked row up: it is never published; what waits behind it goes on.",
       mixinStandardHelpOptions = true,
       footerHeading = "%nExamples:%n",
-      footer = {"  fencepost outbox skip -c conf/fencepost.yaml 120433 --operator anna"})
+      footer = {
+        "  fencepost outbox skip -c conf/fencepost.yaml 120433 --operator anna \\",
+        "      --note 'sent twice by the old writer, ticket 4711'"
+      })
   static final class Skip extends Ask {
     @Override
     int run() {
@@ -179,7 +186,7 @@ final class OutboxCommand extends GroupCommand {
         "  fencepost outbox replay -c conf/fencepost.yaml --since 2h --dry-run",
         "  fencepost outbox replay -c conf/fencepost.yaml \\",
         "      --since 2025-03-31T14:00:00Z --until 2025-03-31T15:00:00Z \\",
-        "      --exchange orders --rate 500"
+        "      --exchange orders --rate 500 --operator anna --note 'mail was down'"
       })
   @SuppressWarnings("NullAway.Init") // picocli sets the fields
   static final class Replay extends OperatorCommand {
@@ -211,8 +218,19 @@ final class OutboxCommand extends GroupCommand {
         description = "At most so many in a second.")
     private int rate;
 
+    @Option(
+        names = "--operator",
+        paramLabel = "WHO",
+        defaultValue = "${sys:user.name}",
+        description = "Who replays; kept in the audit log. Default: this machine's user.")
+    private String operator;
+
+    @Option(names = "--note", paramLabel = "TEXT", description = "Why; kept in the audit log.")
+    private @Nullable String note;
+
     @Override
     int run() {
+      Who by = new Who(Input.required("operator", operator, 200), note);
       Instant now = Instant.now();
       ReplayRequest request =
           new ReplayRequest(
@@ -224,7 +242,7 @@ final class OutboxCommand extends GroupCommand {
               rate);
       try (ProgressLine progress = ProgressLine.of(err(), dryRun ? "found" : "replayed")) {
         ReplayResult done =
-            ask(WORKING, operations -> operations.outbox().replay(request, progress));
+            ask(WORKING, operations -> operations.outbox().replay(request, by, progress));
         progress.close();
         report(done);
       }

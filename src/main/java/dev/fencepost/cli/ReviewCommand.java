@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code fencepost review}. */
 @Command(
@@ -39,11 +38,7 @@ final class ReviewCommand extends GroupCommand {
         List.of(
             "consumer", "event_id", "type", "kind", "attempts", "fence", "phase", "first_seen_at");
 
-    @Option(names = "--consumer", paramLabel = "NAME", description = "Only of this consumer.")
-    private @Nullable String consumer;
-
-    @Option(names = "--type", paramLabel = "TYPE", description = "Only of this activity type.")
-    private @Nullable String type;
+    @Mixin private WorkOptions work = new WorkOptions();
 
     @Mixin private ListOptions options = new ListOptions();
 
@@ -53,7 +48,7 @@ final class ReviewCommand extends GroupCommand {
           options,
           "nothing waits for a decision",
           COLUMNS,
-          operations -> page -> operations.reviews().list(consumer, type, page));
+          operations -> page -> operations.reviews().list(work.consumer(), work.type(), page));
     }
   }
 
@@ -65,15 +60,12 @@ final class ReviewCommand extends GroupCommand {
       footer = {"  fencepost review show -c conf/fencepost.yaml payments pay-8812"})
   @SuppressWarnings("NullAway.Init") // picocli sets the fields
   static final class Show extends OperatorCommand {
-    @Parameters(index = "0", paramLabel = "CONSUMER", description = "The consumer's name.")
-    private String consumer;
-
-    @Parameters(index = "1", paramLabel = "EVENT_ID", description = "The event's id.")
-    private String eventId;
+    @Mixin private EventName event;
 
     @Override
     int run() {
-      return printHistory(ask(READING, operations -> operations.reviews().show(consumer, eventId)));
+      return printHistory(
+          ask(READING, operations -> operations.reviews().show(event.consumer(), event.eventId())));
     }
   }
 
@@ -92,11 +84,7 @@ final class ReviewCommand extends GroupCommand {
       })
   @SuppressWarnings("NullAway.Init") // picocli sets the fields
   static final class Resolve extends OperatorCommand {
-    @Parameters(index = "0", paramLabel = "CONSUMER", description = "The consumer's name.")
-    private String consumer;
-
-    @Parameters(index = "1", paramLabel = "EVENT_ID", description = "The event's id.")
-    private String eventId;
+    @Mixin private EventName event;
 
     @Option(
         names = "--as",
@@ -123,19 +111,13 @@ final class ReviewCommand extends GroupCommand {
     @Override
     int run() {
       ReviewRequest request =
-          ReviewRequest.of(consumer, eventId, as, operator.name(), evidence, fence);
+          ReviewRequest.of(event.consumer(), event.eventId(), as, operator.name(), evidence, fence);
       ReviewStore.Resolution done =
           ask(READING, operations -> operations.reviews().resolve(request));
       if (json()) {
         print(done.toJson());
       } else {
-        out()
-            .println(
-                TextTable.printable(consumer + " " + eventId)
-                    + " is "
-                    + done.state().wire()
-                    + " now, fence "
-                    + done.fence());
+        out().println(event + " is " + done.state().wire() + " now, fence " + done.fence());
       }
       return ExitCode.DONE;
     }

@@ -13,11 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param who may be null for a dry run only
  */
 public record BulkRequest(
-    List<Long> ids,
-    DeadLetterFilter filter,
-    boolean all,
-    DeadLetterChanges.@Nullable Who who,
-    Pace pace) {
+    List<Long> ids, DeadLetterFilter filter, boolean all, @Nullable Who who, Pace pace) {
 
   /**
    * @param ratePerSecond how many to start in a second; 0 for as fast as it goes

@@ -24,11 +24,6 @@ public interface DeadLetterChanges {
   Future<List<Change>> discard(List<Long> ids, Who who);
 
   /**
-   * @param note why, for the audit log; or null
-   */
-  record Who(String operator, @Nullable String note) {}
-
-  /**
    * @param detail what to say about it, or null
    */
   record Change(long id, BulkResult.Outcome outcome, @Nullable String detail) {}

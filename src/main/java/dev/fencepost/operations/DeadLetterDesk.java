@@ -60,7 +60,7 @@ public final class DeadLetterDesk {
   }
 
   private interface Change {
-    Future<List<DeadLetterChanges.Change>> apply(List<Long> ids, DeadLetterChanges.Who who);
+    Future<List<DeadLetterChanges.Change>> apply(List<Long> ids, Who who);
   }
 
   private final class Run {
@@ -142,7 +142,7 @@ public final class DeadLetterDesk {
     }
 
     private Future<Void> step(List<ViewRow> rows) {
-      DeadLetterChanges.Who who = request.who();
+      Who who = request.who();
       if (rows.isEmpty()) {
         return Future.succeededFuture();
       }

@@ -54,7 +54,7 @@ public final class OutboxDesk {
               List<Long> seqs = meant.stream().map(row -> row.number("seq")).toList();
               return stores
                   .requests
-                  .request(request.action(), seqs, request.operator(), request.to())
+                  .request(request, seqs)
                   .map(recorded -> result(meant, new HashSet<>(recorded)));
             });
   }
@@ -106,8 +106,11 @@ public final class OutboxDesk {
     return new BulkResult(false, items, false, null);
   }
 
-  /** Copies what passes the filter; what is written after the start is not copied. */
-  public Future<ReplayResult> replay(ReplayRequest request, Progress progress) {
+  /**
+   * Copies what passes the filter; what is written after the start is not copied. The audit log has
+   * its start and its end.
+   */
+  public Future<ReplayResult> replay(ReplayRequest request, Who by, Progress progress) {
     return stores
         .replay
         .now()
@@ -123,10 +126,16 @@ public final class OutboxDesk {
                       request.dryRun(),
                       request.ratePerSecond());
               Run run = new Run(bounded, progress);
-              return Repeat.until(run::step)
-                  .map(
-                      done -> new ReplayResult(request.dryRun(), run.rows, request.since(), until));
+              return noted(bounded, by, null)
+                  .compose(v -> Repeat.until(run::step))
+                  .compose(done -> noted(bounded, by, run.rows))
+                  .map(v -> new ReplayResult(request.dryRun(), run.rows, request.since(), until));
             });
+  }
+
+  /** One that stops half-way has its beginning in the log. */
+  private Future<Void> noted(ReplayRequest request, Who by, @Nullable Long rows) {
+    return request.dryRun() ? Future.succeededFuture() : stores.replay.noted(request, by, rows);
   }
 
   private final class Run {

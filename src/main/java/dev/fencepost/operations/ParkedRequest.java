@@ -10,7 +10,9 @@ import org.jspecify.annotations.Nullable;
  * @param row which
  * @param to where to instead, for REDIRECT; null otherwise
  */
-public record ParkedRequest(Action action, Row row, String operator, @Nullable Target to) {
+public record ParkedRequest(Action action, Row row, Who by, @Nullable Target to) {
+
+  private static final int NOTE = 2000;
 
   /** What the lane's owner is asked to do. */
   public enum Action {
@@ -45,7 +47,10 @@ public record ParkedRequest(Action action, Row row, String operator, @Nullable T
 
   public ParkedRequest {
     Input.name("key or seq", row.name());
-    Input.required("operator", operator, 200);
+    Input.required("operator", by.operator(), 200);
+    if (by.note() != null && by.note().length() > NOTE) {
+      throw Input.refused("note", by.note(), "at most " + NOTE + " characters");
+    }
     if (action == Action.REDIRECT && to == null) {
       throw new FencepostException(
           FailureKind.INVALID_INPUT, "exchange: is missing; say where to publish it instead");

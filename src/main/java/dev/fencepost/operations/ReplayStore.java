@@ -21,6 +21,13 @@ public interface ReplayStore {
   Future<Step> step(ReplayRequest request, @Nullable String after, int limit);
 
   /**
+   * Appends to the audit log that it starts or, with the rows it copied, that it has ended.
+   *
+   * @param request with {@code until} set
+   */
+  Future<Void> noted(ReplayRequest request, Who by, @Nullable Long rows);
+
+  /**
    * @param next null when nothing is left
    */
   record Step(long rows, @Nullable String next) {}

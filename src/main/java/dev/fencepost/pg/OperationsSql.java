@@ -116,8 +116,12 @@ final class OperationsSql {
           + " order by started_at, fence";
   static final String RECEIPTS =
       "select * from ${schema}.receipts where consumer = $1 and event_id = $2 order by recorded_at";
+
+  /** Without a consumer: what was done with its row of the outbox. */
   static final String AUDIT =
-      "select * from ${schema}.audit_log where consumer = $1 and event_id = $2 order by at, id";
+      "select * from ${schema}.audit_log where (consumer = $1 or consumer is null) and event_id = $2"
+          + " order by at, id";
+
   static final String DEAD_LETTERS_OF_EVENT =
       letters("where consumer = $1 and event_id = $2 order by id");
 

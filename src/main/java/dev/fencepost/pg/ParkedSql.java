@@ -128,15 +128,15 @@ final class ParkedSql {
       with asked as (
         insert into ${schema}.parked_requests (lane, seq, action, exchange, routing_key, operator)
         select lane, seq, $2, $3, $4, $5 from ${schema}.parked_rows where seq = any($1)
-        returning lane, seq),
+        order by seq returning lane, seq),
       noted as (
-        insert into ${schema}.audit (actor, action, event_id, detail)
-        select $5, 'outbox_' || $2, p.event_id,
+        insert into ${schema}.audit (actor, action, event_id, evidence, detail)
+        select $5, 'outbox_' || $2, p.event_id, $6,
           'seq=' || p.seq || ' key=' || coalesce(p.key, '') || ' exchange=' || p.exchange
             || ' routing_key=' || p.routing_key
             || case when $3::text is null then '' else
                  ' to exchange=' || $3 || coalesce(' routing_key=' || $4, '') end
-        from asked join ${schema}.parked_rows p using (lane, seq))
+        from asked join ${schema}.parked_rows p using (lane, seq) order by p.seq)
       select seq from asked order by seq
       """;
 }

@@ -5,6 +5,7 @@ import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.StorableText;
 import dev.fencepost.operations.BulkResult.Outcome;
 import dev.fencepost.operations.DeadLetterChanges;
+import dev.fencepost.operations.Who;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.Tuple;

@@ -1,5 +1,6 @@
 package dev.fencepost.pg;
 
+import dev.fencepost.model.StorableText;
 import dev.fencepost.operations.ParkedRequest;
 import dev.fencepost.operations.ParkedRequests;
 import io.vertx.core.Future;
@@ -9,11 +10,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.jspecify.annotations.Nullable;
 
 /** Writes down, with its audit line, what operators want done with parked rows. */
 public final class PgParkedRequests implements ParkedRequests {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
+
+  private static final int NOTE_BYTES = 8192;
 
   private final PgDatabase database;
 
@@ -22,18 +24,16 @@ public final class PgParkedRequests implements ParkedRequests {
   }
 
   @Override
-  public Future<List<Long>> request(
-      ParkedRequest.Action action,
-      List<Long> seqs,
-      String operator,
-      ParkedRequest.@Nullable Target to) {
+  public Future<List<Long>> request(ParkedRequest asked, List<Long> seqs) {
+    ParkedRequest.Target to = asked.to();
     Tuple arguments =
         Tuple.of(
             seqs.toArray(Long[]::new),
-            action.name().toLowerCase(Locale.ROOT),
+            asked.action().name().toLowerCase(Locale.ROOT),
             to == null ? null : to.exchange(),
             to == null ? null : to.routingKey(),
-            operator);
+            asked.by().operator(),
+            StorableText.ofNullable(asked.by().note(), NOTE_BYTES));
     return database
         .with(DEADLINE, c -> c.preparedQuery(database.sql(ParkedSql.REQUEST)).execute(arguments))
         .map(

@@ -1,8 +1,10 @@
 package dev.fencepost.pg;
 
+import dev.fencepost.model.StorableText;
 import dev.fencepost.operations.Cursor;
 import dev.fencepost.operations.ReplayRequest;
 import dev.fencepost.operations.ReplayStore;
+import dev.fencepost.operations.Who;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.sqlclient.Row;
@@ -18,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 /** Copies retained rows of the outbox, a stretch of the sequence in each step. */
 public final class PgReplayStore implements ReplayStore {
   private static final Duration DEADLINE = Duration.ofMinutes(2);
+
+  private static final int NOTE_BYTES = 8192;
 
   /** Seqs a step looks at: what it costs does not depend on how much is retained. */
   private static final long STRETCH = 20_000;
@@ -96,6 +100,24 @@ public final class PgReplayStore implements ReplayStore {
               long found = row.getLong(0);
               return new Step(found, from.next(found < limit ? from.end() : row.getLong(1)));
             });
+  }
+
+  @Override
+  public Future<Void> noted(ReplayRequest request, Who by, @Nullable Long rows) {
+    String filter =
+        "since="
+            + request.since()
+            + " until="
+            + request.until()
+            + (request.exchange() == null ? "" : " exchange=" + request.exchange())
+            + (request.type() == null ? "" : " type=" + request.type());
+    Tuple line =
+        Tuple.of(
+            by.operator(),
+            rows == null ? "outbox_replay" : "outbox_replay_done",
+            StorableText.ofNullable(by.note(), NOTE_BYTES),
+            rows == null ? filter : filter + " rows=" + rows);
+    return database.with(DEADLINE, c -> run(c, ReplaySql.NOTED, line).mapEmpty());
   }
 
   private static OffsetDateTime time(Instant instant) {

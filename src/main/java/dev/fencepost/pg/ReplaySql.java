@@ -13,6 +13,9 @@ final class ReplaySql {
         select o.seq from ${schema}.outbox o where o.lane = l.lane order by o.seq limit 1) f
       """;
 
+  static final String NOTED =
+      "insert into ${schema}.audit (actor, action, evidence, detail) values ($1, $2, $3, $4)";
+
   private static final String PICKED =
       """
       with picked as materialized (

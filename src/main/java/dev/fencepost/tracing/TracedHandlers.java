@@ -6,6 +6,7 @@ import dev.fencepost.api.BlockingActivityHandler;
 import dev.fencepost.api.ProbeResult;
 import dev.fencepost.api.Receipt;
 import dev.fencepost.config.ActivityConfig;
+import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.config.QueueConfig;
 import dev.fencepost.worker.BoundHandler;
 import dev.fencepost.worker.HandlerSource;
@@ -16,17 +17,25 @@ import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A span from the call of a handler to its return, current while it is called. What never returns
- * has no end and is not exported.
+ * A span from the call of a handler to its return, current while it is called. What has not
+ * returned by its hard limit ends there: the worker waits for it no longer either.
  */
 final class TracedHandlers implements HandlerSource {
 
+  private static final String LATE = "hard_limit";
+
   private final HandlerSource source;
   private final Tracer tracer;
+  private final Map<String, ActivityConfig.Timing> timings = new ConcurrentHashMap<>();
 
   TracedHandlers(HandlerSource source, Tracer tracer) {
     this.source = source;
@@ -36,6 +45,7 @@ final class TracedHandlers implements HandlerSource {
   @Override
   public BoundHandler handlerFor(QueueConfig queue, ActivityConfig activity) {
     BoundHandler bound = source.handlerFor(queue, activity);
+    timings.put(name(queue.name(), activity.type()), activity.timing());
     if (bound instanceof BoundHandler.Async async) {
       return new BoundHandler.Async(new Async(async.handler()), async.admission());
     }
@@ -46,6 +56,20 @@ final class TracedHandlers implements HandlerSource {
     return new BoundHandler.Effect(
         (context, transaction) ->
             future("run", context, traced -> effect.handler().run(traced, transaction)));
+  }
+
+  /** After a reload: later runs end at the new limits. */
+  void reloaded(FencepostConfig config) {
+    for (QueueConfig queue : config.queues().values()) {
+      for (ActivityConfig activity : queue.activities().values()) {
+        timings.computeIfPresent(
+            name(queue.name(), activity.type()), (name, before) -> activity.timing());
+      }
+    }
+  }
+
+  private static String name(String queue, String type) {
+    return queue + " " + type;
   }
 
   private interface Call<T> {
@@ -135,12 +159,31 @@ final class TracedHandlers implements HandlerSource {
             .setAttribute("fencepost.generation", context.generation())
             .setAttribute("fencepost.fence", context.fence())
             .startSpan();
+    context.softLimit().onSuccess(v -> endLate(context, span));
     return new TracedContext(
         context, span, TraceHeaders.with(context.headers(), parent.with(span)));
   }
 
+  /** At the soft limit, which few runs live to see: no timer for all the others. */
+  private void endLate(ActivityContext context, Span span) {
+    ActivityConfig.Timing timing = timings.get(name(context.consumer(), context.type()));
+    if (timing != null && span.isRecording()) {
+      Duration left = timing.hard().minus(timing.soft());
+      CompletableFuture.delayedExecutor(left.toMillis(), TimeUnit.MILLISECONDS)
+          .execute(
+              () -> {
+                if (span.isRecording()) {
+                  span.setStatus(StatusCode.ERROR).setAttribute("error.type", LATE).end();
+                }
+              });
+    }
+  }
+
   /** An error's text may hold what is nobody's business: its class alone. */
   private static void end(Span span, @Nullable Throwable error) {
+    if (!span.isRecording()) {
+      return;
+    }
     if (error != null) {
       span.setStatus(StatusCode.ERROR).setAttribute("error.type", error.getClass().getName());
     }

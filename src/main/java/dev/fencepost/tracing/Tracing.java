@@ -1,5 +1,6 @@
 package dev.fencepost.tracing;
 
+import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.relay.Publisher;
@@ -30,6 +31,7 @@ public final class Tracing {
 
   private final @Nullable OpenTelemetrySdk sdk;
   private final @Nullable Tracer tracer;
+  private volatile @Nullable TracedHandlers handlers;
 
   private Tracing(@Nullable OpenTelemetrySdk sdk) {
     this.sdk = sdk;
@@ -74,7 +76,20 @@ public final class Tracing {
 
   /** The same handlers, with a span for each run. */
   public HandlerSource handlers(HandlerSource source) {
-    return tracer == null ? source : new TracedHandlers(source, tracer);
+    if (tracer == null) {
+      return source;
+    }
+    TracedHandlers made = new TracedHandlers(source, tracer);
+    handlers = made;
+    return made;
+  }
+
+  /** After a reload: runs that do not return are ended at the new limits. */
+  public void reloaded(FencepostConfig config) {
+    TracedHandlers made = handlers;
+    if (made != null) {
+      made.reloaded(config);
+    }
   }
 
   /** Exports what is left. Never fails. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fencepost.api.Fencepost;
 import dev.fencepost.api.Receipt;
+import dev.fencepost.api.Reloaded;
 import dev.fencepost.config.ConfigLoader;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
@@ -14,6 +15,7 @@ import dev.fencepost.testing.PostgresServer;
 import dev.fencepost.testing.TestServers;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -73,6 +75,34 @@ class EmbeddedFencepostIT {
     Await.until("the handler ran", () -> mailed.equals(List.of("one")));
     Await.result(fencepost.stop());
     assertThat(Await.result(vertx.executeBlocking(() -> "open"))).isEqualTo("open");
+  }
+
+  @Test
+  void appliesAChangedConfigurationWhenTheApplicationSaysSo() {
+    new Schema(ConfigLoader.parse(yaml, Map.of())).migrate(null);
+    Fencepost fencepost =
+        Fencepost.create(vertx, yaml)
+            .handler("mail", "order.placed", c -> Future.succeededFuture(Receipt.succeeded()));
+    assertThat(Await.failure(fencepost.reload(yaml))).hasMessageContaining("not been started");
+    Await.result(fencepost.start());
+
+    String fresh =
+        yaml.replace("queue: app.mail", "queue: app.mail\n    prefetch: 10")
+            .replace("database: {", "database: {pool-size: 3, ");
+    Reloaded reloaded = Await.result(fencepost.reload(fresh));
+    Reloaded same = Await.result(fencepost.reload(fresh));
+
+    assertThat(reloaded.applied()).contains("queues.mail.prefetch");
+    assertThat(reloaded.needRestart()).containsExactly("database.pool-size");
+    assertThat(same.applied()).isEmpty();
+    assertThat(Await.failure(fencepost.reload(fresh.replace("prefetch: 10", "prefetch: ten"))))
+        .isInstanceOfSatisfying(
+            FencepostException.class,
+            e -> assertThat(e.kind()).isEqualTo(FailureKind.CONFIGURATION))
+        .hasMessageContaining("queues.mail.prefetch: ten");
+    assertThat(Await.failure(fencepost.reload(Path.of("nowhere.yaml"))))
+        .hasMessageContaining("nowhere.yaml");
+    Await.result(fencepost.stop());
   }
 
   @Test

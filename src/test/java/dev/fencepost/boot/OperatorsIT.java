@@ -257,14 +257,33 @@ class OperatorsIT {
 
   @Test
   void parkedRowsAreAskedForByKey() {
-    Ran ran = run("outbox", "redirect", "order-7", "--exchange", "orders", "--operator", "anna");
+    Ran ran =
+        run(
+            "outbox",
+            "redirect",
+            "order-7",
+            "--exchange",
+            "orders",
+            "--operator",
+            "anna",
+            "--note",
+            "a slip in release 12");
 
     assertThat(ran.code()).as(ran.err()).isZero();
     assertThat(ran.out()).contains("7", "requested");
     JsonObject over =
-        post("/api/v1/parked/skip", new JsonObject().put("seq", 7).put("operator", "berta"));
+        post(
+            "/api/v1/parked/skip",
+            new JsonObject().put("seq", 7).put("operator", "berta").put("note", "a test order"));
     assertThat(over.getJsonArray("items").getJsonObject(0).getString("outcome"))
         .isEqualTo("requested");
+    // It has no activity: what was done with its row is its whole story, whoever asks.
+    Ran story = run("activities", "show", "mail", "p-7");
+    assertThat(story.code()).as(story.err()).isZero();
+    assertThat(story.out())
+        .contains("no activity: only what was done with its row of the outbox is known")
+        .containsPattern("outbox_redirect +by anna evidence=a slip in release 12 detail=seq=7")
+        .containsPattern("outbox_skip +by berta evidence=a test order");
   }
 
   @Test

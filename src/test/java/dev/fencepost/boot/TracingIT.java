@@ -14,6 +14,7 @@ import dev.fencepost.testing.PostgresServer;
 import dev.fencepost.testing.TestServers;
 import dev.fencepost.tracing.Tracing;
 import dev.fencepost.worker.BoundHandler;
+import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
@@ -78,6 +79,11 @@ class TracingIT {
                   java: {kind: idempotent, handler: {class: x.Y}, retry: {base-delay: 50ms}}
                   blocking: {kind: pure, handler: {class: x.Y}}
                   effect: {kind: effect, handler: {class: x.Y}}
+                  stuck:
+                    kind: idempotent
+                    handler: {class: x.Y}
+                    limits: {soft: 200ms, hard: 400ms}
+                    retry: {max-retries: 0}
             """
                 .formatted(database, broker, remote.getAddress().getPort()),
             Map.of());
@@ -113,6 +119,7 @@ class TracingIT {
     return new CodeHandlers()
         .register("mail", "blocking", new BoundHandler.Blocking(blocking))
         .register("mail", "effect", new BoundHandler.Effect(effect))
+        .register("mail", "stuck", new BoundHandler.Async(context -> Future.future(never -> {})))
         .register(
             "mail",
             "java",
@@ -188,6 +195,19 @@ class TracingIT {
           .as(types.get(i) + " is given the run's span")
           .isEqualTo("00-" + trace(i) + "-" + run.getSpanId() + "-01");
     }
+  }
+
+  @Test
+  void aRunThatNeverReturnsEndsAtItsHardLimit() {
+    publish("stuck", 8);
+
+    SpanData run = named(spans(8, 2), "run stuck");
+
+    assertThat(run.getStatus().getStatusCode().name()).isEqualTo("ERROR");
+    assertThat(run.getAttributes().get(AttributeKey.stringKey("error.type")))
+        .isEqualTo("hard_limit");
+    assertThat(Duration.ofNanos(run.getEndEpochNanos() - run.getStartEpochNanos()))
+        .isGreaterThanOrEqualTo(Duration.ofMillis(390));
   }
 
   @Test

@@ -2,7 +2,10 @@ package dev.fencepost.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import java.io.File;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -125,6 +128,60 @@ class HelpTest {
     assertThat(completed(folder, file, "fencepost", "review", "resolve", "--ev"))
         .contains("--evidence");
     assertThat(completed(folder, file, "fencepost", "run", "--only", "")).contains("relay");
+  }
+
+  /** Word for word as bash does it: the shell looks the function up and calls it. */
+  @Test
+  void bashKnowsWhichCommandItIsFor(@TempDir Path folder) throws Exception {
+    String known =
+        shell(folder, "bash", "source " + script(folder, "bash") + "; complete -p fencepost");
+    assertThat(known).contains("-F _complete_fencepost", "fencepost");
+  }
+
+  @Test
+  void completesInZsh(@TempDir Path folder) throws Exception {
+    assumeThat(
+            Stream.of(System.getenv("PATH").split(File.pathSeparator))
+                .map(path -> Path.of(path, "zsh")))
+        .anyMatch(Files::isExecutable);
+    Path script = script(folder, "zsh");
+    String call =
+        "emulate -L sh; setopt kshglob noshglob braceexpand ksharrays;"
+            + " COMP_WORDS=(fencepost %s); COMP_CWORD=%d; _complete_fencepost;"
+            + " printf '%%s\\n' \"${COMPREPLY[@]}\"";
+    String said =
+        shell(
+            folder,
+            "zsh",
+            "source "
+                + script
+                + "; print for=$_comps[fencepost]; ask1() { "
+                + call.formatted("dead-letters re", 2)
+                + "; }; ask2() { "
+                + call.formatted("review resolve --ev", 3)
+                + "; }; ask1; ask2");
+    assertThat(said).contains("for=_bash_complete", "redrive", "--evidence");
+  }
+
+  private static Path script(Path folder, String shell) throws IOException {
+    StringWriter script = new StringWriter();
+    assertThat(Main.run(new PrintWriter(script), new PrintWriter(script), "completion", shell))
+        .isZero();
+    return Files.writeString(folder.resolve("completion." + shell), script.toString());
+  }
+
+  private static String shell(Path folder, String shell, String commands) throws Exception {
+    Path out = folder.resolve("said");
+    String bare = shell.equals("zsh") ? "-fc" : "-c";
+    ProcessBuilder builder =
+        new ProcessBuilder(shell, bare, commands)
+            .redirectErrorStream(true)
+            .redirectOutput(out.toFile());
+    builder.environment().put("HOME", folder.toString());
+    Process ran = builder.start();
+    ran.getOutputStream().close();
+    assertThat(ran.waitFor()).as(Files.readString(out)).isZero();
+    return Files.readString(out);
   }
 
   private static String completed(Path folder, Path script, String... words) throws Exception {

@@ -7,7 +7,6 @@ import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.operations.BulkResult.Outcome;
 import dev.fencepost.operations.DeadLetterChanges.Change;
-import dev.fencepost.operations.DeadLetterChanges.Who;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

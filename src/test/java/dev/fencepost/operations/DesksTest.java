@@ -118,12 +118,17 @@ class DesksTest {
             .outbox()
             .request(
                 new ParkedRequest(
-                    Action.SKIP, new Row("order-9", By.KEY_OR_SEQ, false), "anna", null))
+                    Action.SKIP,
+                    new Row("order-9", By.KEY_OR_SEQ, false),
+                    new Who("anna", null),
+                    null))
             .cause();
 
     assertThat(cause).hasMessage("nothing is parked under the key or seq order-9");
     assertThatThrownBy(
-            () -> new ParkedRequest(Action.REDIRECT, new Row("k", By.KEY, false), "anna", null))
+            () ->
+                new ParkedRequest(
+                    Action.REDIRECT, new Row("k", By.KEY, false), new Who("anna", null), null))
         .hasMessageContaining("exchange");
   }
 
@@ -131,7 +136,9 @@ class DesksTest {
     assertThat(
             operations
                 .outbox()
-                .request(new ParkedRequest(action, new Row(which, By.KEY_OR_SEQ, all), "anna", to))
+                .request(
+                    new ParkedRequest(
+                        action, new Row(which, By.KEY_OR_SEQ, all), new Who("anna", null), to))
                 .result()
                 .ok())
         .isTrue();
@@ -146,14 +153,34 @@ class DesksTest {
     ReplayResult fast =
         operations
             .outbox()
-            .replay(new ReplayRequest(since, null, null, null, false, 0), progress::add)
+            .replay(
+                new ReplayRequest(since, null, null, null, false, 0),
+                new Who("anna", "mail was down"),
+                progress::add)
             .result();
     ReplayResult slow =
         operations
             .outbox()
-            .replay(new ReplayRequest(since, null, null, null, false, 500), Progress.NONE)
+            .replay(
+                new ReplayRequest(since, null, null, null, false, 500),
+                new Who("anna", null),
+                Progress.NONE)
             .result();
 
+    operations
+        .outbox()
+        .replay(
+            new ReplayRequest(since, null, null, null, true, 0),
+            new Who("anna", null),
+            Progress.NONE);
+
+    assertThat(stores.replays)
+        .as("start and end of each, and nothing of a dry run")
+        .containsExactly(
+            "anna mail was down null",
+            "anna mail was down 2500",
+            "anna null null",
+            "anna null 2500");
     assertThat(fast.rows()).isEqualTo(2500);
     assertThat(fast.until()).isEqualTo(FakeStores.NOW);
     assertThat(progress).containsExactly(1000L, 2000L, 2500L);

@@ -38,6 +38,7 @@ public final class FakeStores
   public final List<Duration> pauses = new ArrayList<>();
   public final List<Integer> chunks = new ArrayList<>();
   public Function<Long, Change> onChange = id -> null;
+  public final List<String> replays = new ArrayList<>();
   public long replayable;
 
   public Operations operations() {
@@ -337,10 +338,24 @@ public final class FakeStores
   }
 
   @Override
-  public Future<List<Long>> request(
-      ParkedRequest.Action action, List<Long> seqs, String operator, ParkedRequest.Target to) {
-    requested.add(action + " " + seqs + " " + operator + " " + (to == null ? "" : to.exchange()));
+  public Future<List<Long>> request(ParkedRequest asked, List<Long> seqs) {
+    ParkedRequest.Target to = asked.to();
+    requested.add(
+        asked.action()
+            + " "
+            + seqs
+            + " "
+            + asked.by().operator()
+            + " "
+            + (to == null ? "" : to.exchange())
+            + (asked.by().note() == null ? "" : " because " + asked.by().note()));
     return Future.succeededFuture(seqs);
+  }
+
+  @Override
+  public Future<Void> noted(ReplayRequest request, Who by, Long rows) {
+    replays.add(by.operator() + " " + by.note() + " " + rows);
+    return Future.succeededFuture();
   }
 
   @Override

@@ -20,6 +20,7 @@ import dev.fencepost.operations.DeadLetterChanges;
 import dev.fencepost.operations.ReviewRequest;
 import dev.fencepost.operations.ReviewRequest.Decision;
 import dev.fencepost.operations.ViewRow;
+import dev.fencepost.operations.Who;
 import dev.fencepost.testing.PostgresServer;
 import dev.fencepost.worker.ActivityStore;
 import dev.fencepost.worker.Claim;
@@ -40,7 +41,7 @@ class PgOperatorIT {
   private static final ErrorInfo ERROR = new ErrorInfo("Boom", "it broke", null);
   private static final Claim.Work WORK =
       new Claim.Work("t", ActivityKind.IRREVERSIBLE, 1, 0, Duration.ofSeconds(30));
-  private static final DeadLetterChanges.Who WHO = new DeadLetterChanges.Who("ann", "fixed it");
+  private static final Who WHO = new Who("ann", "fixed it");
 
   private static WorkerSchema schema;
   private static PgReviewStore reviews;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fencepost.cli.Main;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.testing.Await;
+import dev.fencepost.testing.PostgresServer;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -12,6 +13,9 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,6 +51,24 @@ class ReplayIT {
     return new JsonObject(out.toString());
   }
 
+  private List<String> audited() {
+    List<String> lines = new ArrayList<>();
+    try (Connection connection = PostgresServer.connect(outbox.uri());
+        ResultSet line =
+            connection
+                .createStatement()
+                .executeQuery(
+                    "select concat_ws(' ', actor, action, evidence, substring(detail from 'rows=.*'))"
+                        + " from fencepost.audit_log order by at, id")) {
+      while (line.next()) {
+        lines.add(line.getString(1));
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+    return lines;
+  }
+
   private List<String> bodies() {
     return broker.rows().stream()
         .map(row -> new String(row.message().body(), StandardCharsets.UTF_8))
@@ -67,8 +89,22 @@ class ReplayIT {
       assertThat(dry.getLong("matched")).isEqualTo(2600);
       assertThat(dry.getLong("replayed")).isZero();
       assertThat(dry.getString("note")).contains("follow newer events of their key");
-      assertThat(replay("--since", "1h", "--exchange", "orders").getLong("replayed"))
+      assertThat(
+              replay(
+                      "--since",
+                      "1h",
+                      "--exchange",
+                      "orders",
+                      "--operator",
+                      "anna",
+                      "--note",
+                      "mail was down")
+                  .getLong("replayed"))
           .isEqualTo(100);
+      assertThat(audited())
+          .as("of the dry run nothing, of a replay its start and its end")
+          .containsExactly(
+              "anna outbox_replay mail was down", "anna outbox_replay_done mail was down rows=100");
       Await.until("the copies", () -> broker.arrived.size() == 2700);
       assertThat(broker.rows().subList(2600, 2700))
           .allMatch(row -> row.message().headers().contains("\"fencepost-replay\": true"));

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * A PostgreSQL of the test's own on a loopback port: durable as in production (fsync is on), with
  * passwords (SCRAM), and able to be stopped, killed, paused, replicated and promoted.
  */
-public final class PostgresServer implements AutoCloseable {
+public final class PostgresServer extends OwnServer {
 
   private static final Duration START_DEADLINE = Duration.ofSeconds(60);
   private static final AtomicInteger DATABASES = new AtomicInteger();
@@ -27,10 +27,9 @@ public final class PostgresServer implements AutoCloseable {
   private final String uri;
   private final PostgresFolder folder;
   private final List<PostgresServer> replicas = new ArrayList<>();
-  private ServerProcess process;
-  private boolean paused;
 
   private PostgresServer(String uri, PostgresFolder folder) {
+    super(folder == null);
     this.uri = uri;
     this.folder = folder;
   }
@@ -135,50 +134,6 @@ public final class PostgresServer implements AutoCloseable {
             + " where pid <> pg_backend_pid() and backend_type = 'client backend'");
   }
 
-  /** Shuts down in order (fast mode): sessions are ended, a checkpoint is written. */
-  public void stop() {
-    own("stop");
-    resume();
-    process.signal("INT");
-    process.awaitExit(Duration.ofSeconds(30));
-  }
-
-  /** SIGKILL for the server and all its sessions: what was not durable is lost. */
-  public void kill() {
-    own("kill");
-    paused = false;
-    process.kill();
-  }
-
-  /** SIGSTOP for the server and all its sessions: connections stay open and silent. */
-  public void pause() {
-    own("pause");
-    process.pause();
-    paused = true;
-  }
-
-  /** Undoes {@link #pause()}. */
-  public void resume() {
-    own("resume");
-    if (paused) {
-      process.resume();
-      paused = false;
-    }
-  }
-
-  /** Starts it again on the same port and data, after a stop or kill, or stops it first. */
-  public void restart() {
-    own("restart");
-    if (process.isAlive()) {
-      stop();
-    }
-    launch();
-  }
-
-  public boolean isRunning() {
-    return folder == null || process.isAlive();
-  }
-
   /** A hot standby that streams from this server; closed with it. */
   public PostgresServer startReplica() {
     return startReplica(Map.of());
@@ -218,24 +173,20 @@ public final class PostgresServer implements AutoCloseable {
   @Override
   public void close() {
     replicas.forEach(PostgresServer::close);
-    if (folder != null) {
+    if (!outside()) {
       kill();
       folder.delete();
     }
   }
 
-  void ensureRunning() {
-    if (folder != null) {
-      resume();
-      if (!process.isAlive()) {
-        launch();
-      }
-    }
+  @Override
+  ServerProcess launchProcess() {
+    return folder.launch();
   }
 
-  private void launch() {
-    process = folder.launch();
-    process.awaitReady(
+  @Override
+  void awaitReady(ServerProcess started) {
+    started.awaitReady(
         "PostgreSQL answers on port " + port(),
         START_DEADLINE,
         () -> {
@@ -244,14 +195,17 @@ public final class PostgresServer implements AutoCloseable {
         });
   }
 
-  private void own(String operation) {
-    if (folder == null) {
-      throw new IllegalStateException(
-          operation
-              + " is refused on the server of "
-              + TestServers.DATABASE_URI
-              + ": use an instance of your own (PostgresServer.start())");
-    }
+  /** Fast mode: sessions are ended, a checkpoint is written. */
+  @Override
+  Shutdown shutdown() {
+    return new Shutdown("INT", Duration.ofSeconds(30));
+  }
+
+  @Override
+  String notOwn() {
+    return "the server of "
+        + TestServers.DATABASE_URI
+        + ": use an instance of your own (PostgresServer.start())";
   }
 
   private static String encode(String text) {

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * A RabbitMQ node of the test's own: its name, ports, cookie, port mapper and folder are shared
  * with nothing, so that it can be stopped, killed, paused and put under alarms.
  */
-public final class RabbitServer implements AutoCloseable {
+public final class RabbitServer extends OwnServer {
 
   private static final Duration START_DEADLINE = Duration.ofSeconds(90);
   private static final AtomicInteger VHOSTS = new AtomicInteger();
@@ -21,11 +21,10 @@ public final class RabbitServer implements AutoCloseable {
   private final String uri;
   private final RabbitFolder folder;
   private ServerProcess portMapper;
-  private ServerProcess process;
   private ErlangShell shell;
-  private boolean paused;
 
   private RabbitServer(String uri, RabbitFolder folder) {
+    super(folder == null);
     this.uri = uri;
     this.folder = folder;
   }
@@ -176,55 +175,18 @@ public final class RabbitServer implements AutoCloseable {
     return folder.ctl(quiet);
   }
 
-  /** Shuts down in order. */
-  public void stop() {
-    own("stop");
-    resume();
-    process.signal("TERM");
-    process.awaitExit(Duration.ofSeconds(60));
-  }
-
   /**
    * SIGKILL: what was not durable is lost. The index in which RabbitMQ 3.10 finds the log of a
    * quorum queue is written out first: it is saved only some time after the queue was declared, and
    * a node killed before comes back with an empty queue that never elects a leader.
    */
+  @Override
   public void kill() {
     own("kill");
-    if (process.isAlive() && !paused) {
+    if (isRunning() && !paused()) {
       eval("[dets:sync(Table) || Table <- dets:all()]");
     }
-    paused = false;
-    process.kill();
-  }
-
-  /** SIGSTOP: connections stay open and silent. */
-  public void pause() {
-    own("pause");
-    process.pause();
-    paused = true;
-  }
-
-  /** Undoes {@link #pause()}. */
-  public void resume() {
-    own("resume");
-    if (paused) {
-      process.resume();
-      paused = false;
-    }
-  }
-
-  /** Starts it again on the same port and data, after a stop or kill, or stops it first. */
-  public void restart() {
-    own("restart");
-    if (process.isAlive()) {
-      stop();
-    }
-    launch();
-  }
-
-  public boolean isRunning() {
-    return folder == null || process.isAlive();
+    killProcess();
   }
 
   /** Kills it and deletes its folder; nothing for a broker somebody else runs. */
@@ -232,22 +194,19 @@ public final class RabbitServer implements AutoCloseable {
   public void close() {
     if (folder != null) {
       shell.close();
-      process.kill();
+      killProcess();
       portMapper.kill();
       folder.delete();
     }
   }
 
+  @Override
   void ensureRunning() {
-    if (folder == null) {
-      return;
+    super.ensureRunning();
+    if (!outside()) {
+      memoryAlarm(false);
+      diskAlarm(false);
     }
-    resume();
-    if (!process.isAlive()) {
-      launch();
-    }
-    memoryAlarm(false);
-    diskAlarm(false);
   }
 
   private void alarm(String resource, boolean raised) {
@@ -259,26 +218,33 @@ public final class RabbitServer implements AutoCloseable {
             : "rabbit_alarm:clear_alarm(" + alarm + ")");
   }
 
-  private void launch() {
-    process = folder.launch();
+  @Override
+  ServerProcess launchProcess() {
+    return folder.launch();
+  }
+
+  @Override
+  void awaitReady(ServerProcess started) {
     if (shell != null) {
       shell.close();
     }
     shell = folder.shell();
-    process.awaitReady(
+    started.awaitReady(
         "RabbitMQ is ready on port " + port(),
         START_DEADLINE,
         () -> shell.eval("rabbit:is_running()").equals("true") && RabbitFolder.answers(port()));
   }
 
-  private void own(String operation) {
-    if (folder == null) {
-      throw new IllegalStateException(
-          operation
-              + " is refused on the broker of "
-              + TestServers.BROKER_URI
-              + ": use an instance of your own (RabbitServer.start())");
-    }
+  @Override
+  Shutdown shutdown() {
+    return new Shutdown("TERM", Duration.ofSeconds(60));
+  }
+
+  @Override
+  String notOwn() {
+    return "the broker of "
+        + TestServers.BROKER_URI
+        + ": use an instance of your own (RabbitServer.start())";
   }
 
   private static String binary(String text) {
