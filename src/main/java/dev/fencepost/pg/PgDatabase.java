@@ -102,7 +102,8 @@ public final class PgDatabase {
   }
 
   private static String localSettings() {
-    StringBuilder sql = new StringBuilder();
+    // What is switched off looks so dear that the server would compile the statement, for seconds.
+    StringBuilder sql = new StringBuilder("set local jit = off; ");
     BY_INDEX.forEach((name, value) -> sql.append("set local " + name + " = " + value + "; "));
     return sql.toString();
   }

@@ -209,6 +209,7 @@ class PgDatabaseIT {
       assertThat(setting(database, "enable_seqscan")).isEqualTo("on");
       assertThat(setting(database.byIndex(), "enable_seqscan")).isEqualTo("off");
       assertThat(setting(database.byIndex(), "enable_bitmapscan")).isEqualTo("off");
+      assertThat(setting(database.byIndex(), "jit")).isEqualTo("off");
     }
   }
 
