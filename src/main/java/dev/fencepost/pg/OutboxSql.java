@@ -19,17 +19,20 @@ final class OutboxSql {
 
   /**
    * pg_current_xact_id() is called for itself: an insert that a fence filters to nothing would
-   * assign no id. May be committed asynchronously: losing it only repeats messages.
+   * assign no id. The sequence is read before there is one: what would assign it, the lock and the
+   * call, needs what was read. May be committed asynchronously: losing it only repeats messages.
    */
   static final String MARK =
       """
-      with given as (
+      with at as materialized (
+        select case when is_called then last_value else 0 end as floor from ${schema}.outbox_seq),
+      given as (
         select * from unnest($3::smallint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[],
           $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::bigint[])
           as g(lane, fence, n, before, last, floor, floors, cur, next_floor, position)),
       held as materialized (
         select g.* from given g join ${schema}.relay_leases l using (lane)
-        where l.owner = $1 and l.fence = g.fence
+        where l.owner = $1 and l.fence = g.fence and (select at.floor from at) >= 0
         order by lane for key share of l),
       appended as (
         insert into ${schema}.relay_checkpoints
@@ -42,10 +45,13 @@ final class OutboxSql {
             select c.fence, c.n from ${schema}.relay_checkpoints c
             where c.lane = h.lane order by c.n desc limit 1)
         returning lane)
-      select (select life from ${schema}.relay_life),
-        array(select lane from appended),
-        pg_current_xact_id()::text,
+      select (select life from ${schema}.relay_life) as life,
+        at.floor,
+        exists (select 1 from ${schema}.parked_requests where done_at is null) as requests,
+        array(select lane from appended) as appended,
+        case when at.floor >= 0 then pg_current_xact_id()::text end,
         set_config('synchronous_commit', 'off', true)
+      from at
       """;
 
   private static final String COLUMNS =

@@ -219,7 +219,7 @@ public final class PgLaneStore implements LaneStore {
   }
 
   private static Future<Boolean> accepted(RowSet<Row> marked) {
-    return marked.iterator().next().getArrayOfShorts(1).length == 1
+    return marked.iterator().next().getArrayOfShorts("appended").length == 1
         ? Future.succeededFuture(true)
         : Future.failedFuture(
             new FencepostException(FailureKind.LEASE_LOST, "not the lane's owner"));

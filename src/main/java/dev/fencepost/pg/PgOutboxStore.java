@@ -7,6 +7,7 @@ import dev.fencepost.model.OutboxRow;
 import dev.fencepost.relay.Checkpoint;
 import dev.fencepost.relay.OutboxStore;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.Tuple;
@@ -68,13 +69,17 @@ public final class PgOutboxStore implements OutboxStore {
 
   @Override
   public Future<Marked> mark(String owner, String life, List<Checkpoint> checkpoints) {
-    return run(mark, CheckpointTuple.of(owner, life, checkpoints))
-        .map(
-            result -> {
-              Row row = result.iterator().next();
-              String now = row.getString(0);
-              return new Marked(now == null ? "" : now, lanes(row.getArrayOfShorts(1)));
-            });
+    return run(mark, CheckpointTuple.of(owner, life, checkpoints)).map(PgOutboxStore::marked);
+  }
+
+  private static Marked marked(RowSet<Row> result) {
+    Row row = result.iterator().next();
+    String now = row.getString("life");
+    return new Marked(
+        now == null ? "" : now,
+        row.getLong(1),
+        row.getBoolean(2),
+        lanes(row.getArrayOfShorts("appended")));
   }
 
   static Set<Integer> lanes(Short[] lanes) {
@@ -85,8 +90,28 @@ public final class PgOutboxStore implements OutboxStore {
     return set;
   }
 
+  /** The connection answers in the order of asking: the snapshot is taken after the commit. */
   @Override
-  public Future<Opened> open(List<Opening> openings) {
+  public Turn open(
+      String owner, String life, List<Checkpoint> checkpoints, List<Opening> openings) {
+    Promise<Marked> marked = Promise.promise();
+    Future<Opened> opened =
+        pages.with(
+            DEADLINE,
+            c -> {
+              Future<RowSet<Row>> first =
+                  c.preparedQuery(mark).execute(CheckpointTuple.of(owner, life, checkpoints));
+              Future<RowSet<Row>> second = c.preparedQuery(open).execute(openings(openings));
+              return first
+                  .map(PgOutboxStore::marked)
+                  .onSuccess(marked::tryComplete)
+                  .compose(v -> second.map(PgOutboxStore::opened));
+            });
+    opened.onFailure(marked::tryFail);
+    return new Turn(marked.future(), opened);
+  }
+
+  private static Tuple openings(List<Opening> openings) {
     int n = openings.size();
     Short[] lanes = new Short[n];
     Long[] above = new Long[n];
@@ -103,8 +128,7 @@ public final class PgOutboxStore implements OutboxStore {
       limits[i] = opening.limit().rows();
       budgets[i] = opening.limit().bytes();
     }
-    return read(open, Tuple.of(lanes, above, xmax, xip, limits, budgets))
-        .map(PgOutboxStore::opened);
+    return Tuple.of(lanes, above, xmax, xip, limits, budgets);
   }
 
   private static Opened opened(RowSet<Row> result) {

@@ -17,6 +17,9 @@ final class Batch {
   /** How many seqs back the rows of a transaction that has ended are still read by index. */
   static final long NEAR = 50_000;
 
+  /** The same while it is not known which have ended. */
+  private static final long AT_HAND = 1_000;
+
   private final Cursor from;
   private final Cursor.Ahead ahead;
   private final Start start;
@@ -48,6 +51,18 @@ final class Batch {
         }
       }
       return new Start(above, Arrays.copyOf(old, olds));
+    }
+
+    /** Where a batch begins if of those that were running only the youngest end before it. */
+    static long likely(Cursor from) {
+      long above = from.floor();
+      for (long tx : from.last().xip()) {
+        long floor = from.floors().getOrDefault(tx, -1L);
+        if (floor >= from.floor() - AT_HAND) {
+          above = Math.min(above, floor);
+        }
+      }
+      return above;
     }
   }
 

@@ -8,12 +8,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Opens the batches of all lanes of a process together and appends their checkpoints: poll, mark,
- * snapshot with first pages. The order of these three is what the cursor rests on.
+ * Opens the batches of all lanes of a process together and appends their checkpoints. The order of
+ * its three steps is what the cursor rests on: the sequence's last value, the mark, the snapshot
+ * with first pages.
  */
 final class BatchOpener {
   private final OutboxStore store;
   private final String instance;
+  private String life = "";
 
   BatchOpener(OutboxStore store, String instance) {
     this.store = store;
@@ -21,34 +23,45 @@ final class BatchOpener {
   }
 
   /**
+   * @param requests whether operators ask something of parked rows
    * @param opened whether a lane took a batch
    */
-  record Turn(OutboxStore.Poll poll, boolean opened) {}
+  record Turn(boolean requests, boolean opened) {}
 
+  /** Looks whether there is anything to read, and reads it. */
   Future<Turn> turn(Collection<LaneLoop> owned) {
     return store
         .poll()
         .compose(
             poll -> {
-              List<LaneLoop> lanes = ofThisLife(owned, poll.life());
+              life = poll.life();
+              List<LaneLoop> lanes = ofThisLife(owned);
               List<LaneLoop> ready = new ArrayList<>();
               for (LaneLoop lane : lanes) {
-                boolean idle = lane.idle(poll);
+                boolean idle = lane.idle(poll.floor(), poll.now());
                 if (!idle && lane.wantsBatch()) {
                   ready.add(lane);
                 }
               }
-              return checkpoint(poll.life(), lanes, !ready.isEmpty())
-                  .compose(v -> open(poll, ready));
+              return ready.isEmpty()
+                  ? checkpoint(lanes, false).map(v -> new Turn(poll.requests(), false))
+                  : open(lanes, ready);
             });
+  }
+
+  /** Reads without looking first, where more is expected. */
+  Future<Turn> next(Collection<LaneLoop> owned) {
+    List<LaneLoop> ready = owned.stream().filter(LaneLoop::wantsBatch).toList();
+    boolean sameLife = owned.stream().allMatch(lane -> lane.life().equals(life));
+    return ready.isEmpty() || !sameLife ? turn(owned) : open(List.copyOf(owned), ready);
   }
 
   /** Appends the checkpoints of lanes that drain or end. */
   Future<Void> close(LaneLoop lane) {
-    return mark(lane.life(), List.of(lane), true, false);
+    return checkpoint(List.of(lane), true);
   }
 
-  private static List<LaneLoop> ofThisLife(Collection<LaneLoop> owned, String life) {
+  private List<LaneLoop> ofThisLife(Collection<LaneLoop> owned) {
     List<LaneLoop> same = new ArrayList<>();
     for (LaneLoop lane : List.copyOf(owned)) {
       if (lane.life().equals(life)) {
@@ -60,11 +73,7 @@ final class BatchOpener {
     return same;
   }
 
-  private Future<Void> checkpoint(String life, List<LaneLoop> lanes, boolean mark) {
-    return mark(life, lanes, false, mark);
-  }
-
-  private Future<Void> mark(String life, List<LaneLoop> lanes, boolean forced, boolean mark) {
+  private static Map<LaneLoop, Checkpoint> due(List<LaneLoop> lanes, boolean forced) {
     Map<LaneLoop, Checkpoint> due = new LinkedHashMap<>();
     for (LaneLoop lane : lanes) {
       Checkpoint checkpoint = lane.due(forced);
@@ -72,41 +81,62 @@ final class BatchOpener {
         due.put(lane, checkpoint);
       }
     }
-    if (due.isEmpty() && !mark) {
+    return due;
+  }
+
+  /** Those of one life. */
+  private Future<Void> checkpoint(List<LaneLoop> lanes, boolean forced) {
+    Map<LaneLoop, Checkpoint> due = due(lanes, forced);
+    if (due.isEmpty()) {
       return Future.succeededFuture();
     }
-    return store
-        .mark(instance, life, List.copyOf(due.values()))
-        .onFailure(unknown -> due.keySet().forEach(LaneLoop::voided))
+    String of = lanes.get(0).life();
+    return marked(due, store.mark(instance, of, List.copyOf(due.values()))).mapEmpty();
+  }
+
+  private static Future<OutboxStore.Marked> marked(
+      Map<LaneLoop, Checkpoint> due, Future<OutboxStore.Marked> mark) {
+    return mark.onFailure(unknown -> due.keySet().forEach(LaneLoop::voided))
         .onSuccess(
             marked ->
                 due.forEach(
                     (lane, checkpoint) ->
-                        lane.appended(checkpoint, marked.appended().contains(lane.number()))))
-        .mapEmpty();
+                        lane.appended(checkpoint, marked.appended().contains(lane.number()))));
   }
 
-  private Future<Turn> open(OutboxStore.Poll poll, List<LaneLoop> ready) {
+  private Future<Turn> open(List<LaneLoop> lanes, List<LaneLoop> ready) {
+    Map<LaneLoop, Checkpoint> due = due(lanes, false);
     Map<LaneLoop, OutboxStore.Opening> openings = new LinkedHashMap<>();
-    for (LaneLoop lane : ready) {
-      if (lane.wantsBatch()) {
-        openings.put(lane, lane.opening(poll));
+    ready.forEach(lane -> openings.put(lane, lane.opening()));
+    OutboxStore.Turn turn =
+        store.open(instance, life, List.copyOf(due.values()), List.copyOf(openings.values()));
+    return marked(due, turn.marked())
+        .compose(
+            marked ->
+                turn.opened()
+                    .map(
+                        opened ->
+                            new Turn(marked.requests(), opened(lanes, openings, marked, opened))));
+  }
+
+  private static boolean opened(
+      List<LaneLoop> lanes,
+      Map<LaneLoop, OutboxStore.Opening> openings,
+      OutboxStore.Marked marked,
+      OutboxStore.Opened opened) {
+    boolean any = false;
+    for (LaneLoop lane : lanes) {
+      // Of another life: the next look at the database finds that out, too, and has it read again.
+      if (lane.stopped() || !lane.life().equals(opened.life())) {
+        continue;
+      }
+      boolean idle = lane.idle(marked.floor(), opened.cur());
+      OutboxStore.Opening opening = openings.get(lane);
+      if (!idle && opening != null) {
+        lane.opened(opened, marked.floor(), opening);
+        any = true;
       }
     }
-    if (openings.isEmpty()) {
-      return Future.succeededFuture(new Turn(poll, false));
-    }
-    return store
-        .open(List.copyOf(openings.values()))
-        .map(
-            opened -> {
-              openings.forEach(
-                  (lane, opening) -> {
-                    if (lane.life().equals(opened.life()) && !lane.stopped()) {
-                      lane.opened(opened, poll.floor(), opening);
-                    }
-                  });
-              return new Turn(poll, true);
-            });
+    return any;
   }
 }

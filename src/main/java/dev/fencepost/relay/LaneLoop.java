@@ -1,6 +1,7 @@
 package dev.fencepost.relay;
 
 import dev.fencepost.decide.LeaseRules;
+import dev.fencepost.decide.Snapshot;
 import dev.fencepost.model.OutboxRow;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -126,8 +127,8 @@ public final class LaneLoop {
   }
 
   /** Whether a batch opened now would be empty. */
-  boolean idle(OutboxStore.Poll poll) {
-    boolean idle = batches.tip().idle(poll.floor(), poll.now());
+  boolean idle(long floor, Snapshot now) {
+    boolean idle = batches.tip().idle(floor, now);
     behind = !idle || !rows.isEmpty();
     return idle;
   }
@@ -137,21 +138,23 @@ public final class LaneLoop {
     return batches.tip().awaits();
   }
 
-  OutboxStore.Opening opening(OutboxStore.Poll poll) {
+  OutboxStore.Opening opening() {
     Cursor tip = batches.tip();
-    long above = Batch.Start.of(tip, poll.now()).above();
-    return new OutboxStore.Opening(lane.number(), above, tip.last(), limit());
+    return new OutboxStore.Opening(lane.number(), Batch.Start.likely(tip), tip.last(), limit());
   }
 
-  /** Takes the batch that lies between its last snapshot and this one. */
+  /** Takes the batch that lies between its last snapshot and this one, unless it drains by now. */
   void opened(OutboxStore.Opened opened, long floor, OutboxStore.Opening opening) {
+    if (draining != null) {
+      return;
+    }
     Batch batch = batches.add(opened.cur(), floor);
     Batch.Start start = batch.start();
-    if (start.old().length == 0 && start.above() == opening.above()) {
+    if (start.old().length == 0 && opening.above() <= start.above()) {
       List<OutboxRow> page = opened.pages().getOrDefault(lane.number(), List.of());
       LaneReader.pageRead(batch, page, opening.limit());
       admit(batch, page);
-    } // else a transaction with rows further back ended meanwhile: read from there
+    } // else a transaction with rows further back has ended: read from there
     checkpoints.moved();
     advance();
   }
@@ -184,6 +187,8 @@ public final class LaneLoop {
               reading = false;
               if (page.succeeded() && !stopped) {
                 admit(batch, page.result());
+              }
+              if (page.succeeded() || draining != null) {
                 advance();
               }
               return Outcomes.of(page);
@@ -284,6 +289,7 @@ public final class LaneLoop {
 
   private boolean drained() {
     return !checkpoints.appending()
+        && !reading
         && (rows.isEmpty() || (rows.unconfirmed() == 0 && !sender.ready()));
   }
 

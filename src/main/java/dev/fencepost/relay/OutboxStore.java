@@ -24,10 +24,10 @@ public interface OutboxStore {
   Future<Marked> mark(String owner, String life, List<Checkpoint> checkpoints);
 
   /**
-   * Takes a snapshot and reads in it the first page of each lane: to be called after a mark has
-   * been answered.
+   * Marks, then takes a snapshot and reads in it the first page of each lane, without waiting
+   * between the two. The sequence's last value is read before the transaction id is taken.
    */
-  Future<Opened> open(List<Opening> openings);
+  Turn open(String owner, String life, List<Checkpoint> checkpoints, List<Opening> lanes);
 
   /** A later page of a batch. Empty when the life has changed. */
   Future<List<OutboxRow>> page(PageRequest request);
@@ -46,15 +46,25 @@ public interface OutboxStore {
   record Poll(String life, long floor, Snapshot now, boolean requests) {}
 
   /**
+   * @param floor as of {@link Poll}
+   * @param requests as of {@link Poll}
    * @param appended the lanes whose checkpoints were written
    */
-  record Marked(String life, Set<Integer> appended) {}
+  record Marked(String life, long floor, boolean requests, Set<Integer> appended) {}
 
   /**
    * @param above read rows with a greater seq
    * @param last read rows of transactions that this one did not see
    */
   record Opening(int lane, long above, Snapshot last, Limit limit) {}
+
+  /**
+   * A mark and what is read behind it.
+   *
+   * @param opened never before {@code marked}, and failed when that is; the mark counts even where
+   *     this fails
+   */
+  record Turn(Future<Marked> marked, Future<Opened> opened) {}
 
   /**
    * @param rows at most

@@ -36,6 +36,7 @@ public final class RelayLoop implements LaneLeases.Fleet {
   private final ParkedLog log = new ParkedLog(LOG::warn, LOG::info, System::nanoTime);
   private boolean stopping;
   private boolean asleep;
+  private boolean busy;
 
   public RelayLoop(Vertx vertx, RelaySettings settings, RelayPorts ports) {
     this.vertx = vertx;
@@ -80,18 +81,28 @@ public final class RelayLoop implements LaneLeases.Fleet {
     if (lanes.isEmpty()) {
       return Future.succeededFuture(pace.max());
     }
-    return opener
-        .turn(lanes.values())
+    boolean expecting = busy;
+    busy = false;
+    long begun = System.nanoTime();
+    return (expecting ? opener.next(lanes.values()) : opener.turn(lanes.values()))
         .map(
             turn -> {
+              busy = turn.opened();
               List.copyOf(lanes.values()).forEach(LaneLoop::tick);
-              if (turn.poll().requests()) {
+              if (turn.requests()) {
                 List.copyOf(lanes.values()).forEach(LaneLoop::requested);
               }
               boolean awaits = lanes.values().stream().anyMatch(LaneLoop::awaits);
               return pace.after(turn.opened(), awaits);
             })
-        .compose(this::rest);
+        .compose(this::rest)
+        .map(pause -> left(pause, begun));
+  }
+
+  /** What is left of a pause that began with the turn. */
+  private static Duration left(Duration pause, long begun) {
+    Duration left = pause.minusNanos(System.nanoTime() - begun);
+    return left.isNegative() ? Duration.ZERO : left;
   }
 
   /** Before a longer pause the writers are told, and the outbox is looked at once more. */

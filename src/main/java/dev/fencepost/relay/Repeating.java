@@ -25,7 +25,7 @@ final class Repeating {
   private boolean stopped;
   private boolean failed;
   private boolean failing;
-  private long settledAt;
+  private long begunAt;
   private long leastNanos;
   private Future<?> current = Future.succeededFuture();
 
@@ -38,7 +38,7 @@ final class Repeating {
     this.tick = tick;
   }
 
-  /** Two ticks that are asked for follow each other no sooner than this. */
+  /** Two ticks begin no sooner after each other than this. */
   Repeating atMostEvery(Duration least) {
     leastNanos = least.toNanos();
     return this;
@@ -65,9 +65,9 @@ final class Repeating {
       vertx.cancelTimer(timer);
       timer = NO_TIMER;
     }
-    long least = leastNanos - (System.nanoTime() - settledAt);
+    long least = leastNanos - (System.nanoTime() - begunAt);
     long nanos = Math.max(pause.toNanos(), least);
-    long millis = (nanos + 999_999) / 1_000_000;
+    long millis = Math.round(nanos / 1e6); // as fine as timers are
     if (millis <= 0) {
       running = true;
       vertx.runOnContext(v -> go());
@@ -88,6 +88,7 @@ final class Repeating {
       return;
     }
     asked = false;
+    begunAt = System.nanoTime();
     current =
         attempt()
             .recover(
@@ -116,7 +117,6 @@ final class Repeating {
 
   private Duration settled(Duration pause) {
     running = false;
-    settledAt = System.nanoTime();
     failing = failed;
     failed = false;
     if (!stopped) {

@@ -70,4 +70,15 @@ class BatchTest {
     assertThat(batch.seeksLate()).isFalse();
     assertThat(next(batch)).containsExactly(FLOOR + 3, Long.MAX_VALUE);
   }
+
+  /** Before it is known which have ended, only the youngest are taken to have. */
+  @Test
+  void aFirstPageReachesBackToYoungTransactionsOnly() {
+    Map<Long, Long> floors = Map.of(900L, 100L, 950L, FLOOR - 7);
+    Cursor from = new Cursor(Snapshot.of(1000, 900, 950, 999), FLOOR, floors, null, 0);
+
+    assertThat(Batch.Start.likely(from)).isEqualTo(FLOOR - 7);
+    assertThat(Batch.Start.of(from, Snapshot.of(1001, 900, 999)).above()).isEqualTo(FLOOR - 7);
+    assertThat(Batch.Start.of(from, Snapshot.of(1001, 900, 950, 999)).above()).isEqualTo(FLOOR);
+  }
 }

@@ -99,8 +99,7 @@ class ParkedInTurnTest {
     on(
         () -> {
           Snapshot cur = Snapshot.of(100 + seq);
-          OutboxStore.Poll poll = new OutboxStore.Poll("life", seq, cur, false);
-          OutboxStore.Opening opening = lane.opening(poll);
+          OutboxStore.Opening opening = lane.opening();
           lane.opened(
               new OutboxStore.Opened("life", cur, Map.of(0, List.of(row(seq)))), seq, opening);
           return null;
