@@ -144,9 +144,12 @@ final class Settler {
       retries.scheduled(job.lane.loop(), postponed.delay());
     } else if (how instanceof Settlement.Dead dead) {
       dead(job, dead.reason(), dead.error());
-    } else if (how instanceof Settlement.Review) {
+    } else if (how instanceof Settlement.Review review) {
+      WorkerLog.unknown(job, job.ticket(), "manual_review", review.error());
       outcome(job, WorkerEvents.Outcome.MANUAL_REVIEW);
-    } // Undecided: the sweep's decision is the outcome
+    } else if (how instanceof Settlement.Undecided undecided) { // the sweep's is the outcome
+      WorkerLog.unknown(job, job.ticket(), "probe", undecided.error());
+    }
   }
 
   private void completed(Job job, Receipt receipt) {

@@ -89,6 +89,19 @@ final class WorkerLog {
         text(error));
   }
 
+  /** A run that failed so that nobody knows whether it happened, and what follows. */
+  static void unknown(Job job, Claim.Ticket ticket, String next, ErrorInfo error) {
+    LOG.warn(
+        "unknown event={} type={} queue={} attempt={} fence={} next={} error={}",
+        job.id.eventId(),
+        job.lane.type(),
+        job.id.consumer(),
+        ticket.attempt(),
+        ticket.fence(),
+        next,
+        text(error));
+  }
+
   static void softLimit(Job job, Claim.Ticket ticket) {
     LOG.info(
         "soft-limit event={} type={} queue={} limit={} fence={}",

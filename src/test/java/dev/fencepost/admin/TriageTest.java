@@ -54,6 +54,7 @@ class TriageTest {
         "dead-letter",
         "soft-limit",
         "hard-limit",
+        "unknown",
         "takeover",
         "stalled"
       })

@@ -246,7 +246,7 @@ class WorkerCasesTest {
 
   /** A future of somebody else's make that tells its listener twice. */
   @SuppressWarnings("unchecked")
-  private static Future<Receipt> twice(Receipt receipt) {
+  static Future<Receipt> twice(Receipt receipt) {
     return (Future<Receipt>)
         Proxy.newProxyInstance(
             Future.class.getClassLoader(),

@@ -1,0 +1,189 @@
+package dev.fencepost.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.fencepost.api.ActivityContext;
+import dev.fencepost.api.EffectHandler;
+import dev.fencepost.api.Receipt;
+import dev.fencepost.model.ActivityKind;
+import dev.fencepost.model.ActivityState;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Every form of Java handler, of every kind, that throws at once, returns null, never completes,
+ * completes twice or blocks the loop: its event ends as its kind allows, a line of the log names it,
+ * and the worker goes on.
+ */
+class MisbehavingHandlersTest {
+  private static final Duration BLOCKED = Duration.ofSeconds(3);
+
+  /** What the handler of the bad event does, in the forms that can. */
+  enum Misdeed {
+    THROWS("odd"),
+    NULL("the handler returned null instead of a receipt"),
+    NULL_INSIDE("the handler returned null instead of a receipt"),
+    NEVER("hard-limit event=bad"),
+    TWICE("returned a second time"),
+    BLOCKS("blocked the event loop for 3000ms");
+
+    private final String named;
+
+    Misdeed(String named) {
+      this.named = named;
+    }
+  }
+
+  private final Bench bench = new Bench();
+  private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+  private final Logger logger = (Logger) LoggerFactory.getLogger("dev.fencepost.worker");
+
+  @BeforeEach
+  void listen() {
+    log.start();
+    logger.addAppender(log);
+  }
+
+  @AfterEach
+  void leave() {
+    logger.detachAppender(log);
+  }
+
+  static Stream<Arguments> onTheLoop() {
+    List<Arguments> all = new ArrayList<>();
+    for (ActivityKind kind : ActivityKind.values()) {
+      for (Misdeed misdeed : Misdeed.values()) {
+        all.add(Arguments.of(kind, misdeed));
+      }
+    }
+    return all.stream();
+  }
+
+  @ParameterizedTest
+  @MethodSource
+  void onTheLoop(ActivityKind kind, Misdeed misdeed) {
+    Function<ActivityContext, Future<Receipt>> run =
+        context -> context.eventId().equals("bad") ? doing(misdeed) : Bench.done();
+    BoundHandler handler =
+        kind == ActivityKind.EFFECT
+            ? new BoundHandler.Effect((EffectHandler) (context, transaction) -> run.apply(context))
+            : new BoundHandler.Async(run::apply);
+    bench.type("t", kind, 8, Bench.Times.DEFAULT, handler).start().deliver("t", "bad", "good-1");
+    bench.advance(120_000); // three starts of twenty seconds, and their backoff
+    assertThat(bench.row("bad").state).isEqualTo(expected(kind, misdeed));
+    named(misdeed);
+    goesOn();
+  }
+
+  static Stream<Arguments> onAThread() {
+    return onTheLoop()
+        .filter(
+            each ->
+                each.get()[0] != ActivityKind.EFFECT
+                    && (each.get()[1] == Misdeed.THROWS || each.get()[1] == Misdeed.NULL));
+  }
+
+  @ParameterizedTest
+  @MethodSource
+  void onAThread(ActivityKind kind, Misdeed misdeed) {
+    bench
+        .type(
+            "t",
+            kind,
+            4,
+            Bench.Times.DEFAULT,
+            new BoundHandler.Blocking(
+                context -> {
+                  if (!context.eventId().equals("bad")) {
+                    return Receipt.succeeded();
+                  }
+                  if (misdeed == Misdeed.THROWS) {
+                    throw new NoClassDefFoundError("odd");
+                  }
+                  return null;
+                }))
+        .start()
+        .deliver("t", "bad", "good-1");
+    bench.runThreads();
+    for (int second = 0; second < 60; second++) {
+      bench.advance(1_000);
+      bench.runThreads(); // a probe too is on a thread
+    }
+    assertThat(bench.row("bad").state).isEqualTo(expected(kind, misdeed));
+    named(misdeed);
+    bench.deliver("t", "good-2");
+    bench.runThreads();
+    ended();
+  }
+
+  private Future<Receipt> doing(Misdeed misdeed) {
+    switch (misdeed) {
+      case THROWS -> throw new NoClassDefFoundError("odd");
+      case NULL -> {
+        return null;
+      }
+      case NULL_INSIDE -> {
+        return Future.succeededFuture(null);
+      }
+      case NEVER -> {
+        return Promise.<Receipt>promise().future();
+      }
+      case TWICE -> {
+        return WorkerCasesTest.twice(Receipt.succeeded());
+      }
+      case BLOCKS -> bench.time.sleepThrough(BLOCKED);
+    }
+    return Bench.done();
+  }
+
+  /** As spec/failure-classes.csv has it: what may have happened is not repeated, nor called failed. */
+  private static ActivityState expected(ActivityKind kind, Misdeed misdeed) {
+    return switch (misdeed) {
+      case TWICE, BLOCKS -> ActivityState.COMPLETED;
+      case NEVER ->
+          switch (kind) {
+            case IRREVERSIBLE -> ActivityState.MANUAL_REVIEW;
+            case QUERYABLE -> ActivityState.RUNNING; // a call may still be in the air: no probe yet
+            default -> ActivityState.DEAD; // after all its starts
+          };
+      default ->
+          kind == ActivityKind.IRREVERSIBLE || kind == ActivityKind.QUERYABLE
+              ? ActivityState.MANUAL_REVIEW
+              : ActivityState.DEAD;
+    };
+  }
+
+  private void named(Misdeed misdeed) {
+    assertThat(List.copyOf(log.list))
+        .extracting(ILoggingEvent::getFormattedMessage)
+        .as("a line that names it")
+        .anyMatch(line -> line.contains("event=bad ") && line.contains(misdeed.named));
+  }
+
+  private void goesOn() {
+    bench.deliver("t", "good-2");
+    bench.advance(1_000);
+    ended();
+  }
+
+  private void ended() {
+    assertThat(bench.row("good-1").state).isEqualTo(ActivityState.COMPLETED);
+    assertThat(bench.row("good-2").state).isEqualTo(ActivityState.COMPLETED);
+    assertThat(bench.row("good-1").attempts).as("charged nothing").isEqualTo(1);
+    assertThat(bench.broker.unacked).isEmpty();
+  }
+}
