@@ -4,11 +4,12 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Sends this very process a signal when it comes to a stage for the first time. */
+/** Sends this very process a signal when it comes to a stage for the first time once it is armed. */
 final class Death {
   private final Stage stage;
   private final String signal;
   private final AtomicBoolean done = new AtomicBoolean();
+  private volatile boolean armed;
 
   /**
    * @param signal KILL, or STOP (the process goes on from the same place after a CONT)
@@ -18,8 +19,12 @@ final class Death {
     this.signal = signal;
   }
 
+  void arm() {
+    armed = true;
+  }
+
   void at(Stage reached) {
-    if (reached != stage || !done.compareAndSet(false, true)) {
+    if (!armed || reached != stage || !done.compareAndSet(false, true)) {
       return;
     }
     try {

@@ -5,15 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.ServiceProcess;
 import dev.fencepost.testing.TestServers;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import dev.fencepost.worker.DeathMatrix.Row;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.stream.Stream;
 import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -27,25 +24,6 @@ class DeathMatrixIT {
   private static String database;
   private static String broker;
 
-  /** A row of the table. */
-  record Row(
-      String stage,
-      String kind,
-      String state,
-      String calls,
-      String effects,
-      String attempts,
-      String decision) {
-    static Row of(String line) {
-      String[] fields = line.split(",", -1);
-      return new Row(fields[0], fields[1], fields[2], fields[3], fields[4], fields[5], fields[6]);
-    }
-
-    String queue() {
-      return stage + "." + kind;
-    }
-  }
-
   @BeforeAll
   static void servers() {
     database = TestServers.postgres().newDatabase();
@@ -53,23 +31,10 @@ class DeathMatrixIT {
     WorkerProcess.migrate(database);
   }
 
-  static List<Row> rows() throws IOException {
-    try (Stream<String> lines = Files.lines(Path.of("src/test/resources/spec/death-matrix.csv"))) {
-      return lines.skip(1).filter(line -> !line.isBlank()).map(Row::of).toList();
-    }
-  }
-
   @Test
   void everyRowComesOut() throws Exception {
-    List<Row> rows = rows();
+    List<Row> rows = DeathMatrix.rows();
     assertThat(rows).hasSize(34);
-    try (Publishing publishing = new Publishing(broker)) {
-      for (Row row : rows) {
-        publishing.declare(row.queue());
-        publishing.send(row.queue(), row.kind(), row.queue());
-      }
-      publishing.confirmed();
-    }
     kill(rows);
     try (WorkerProcess survivor =
         new WorkerProcess(
@@ -83,6 +48,7 @@ class DeathMatrixIT {
         check(row, remote, survivor, soft);
       }
       soft.assertAll();
+      DeathMatrix.assertReady(survivor, remote);
     }
   }
 
@@ -100,11 +66,8 @@ class DeathMatrixIT {
     }
   }
 
-  private static int dieAt(Row row) {
-    try (ServiceProcess victim =
-        ServiceProcess.start(
-            WorkerProcess.class, database, broker, row.queue(), row.stage(), "KILL")) {
-      victim.awaitLine("KILL at", Duration.ofSeconds(60));
+  private static int dieAt(Row row) throws Exception {
+    try (ServiceProcess victim = DeathMatrix.victim(row, database, broker, "KILL")) {
       return victim.awaitExit(Duration.ofSeconds(20));
     }
   }
@@ -135,7 +98,7 @@ class DeathMatrixIT {
     } else {
       same(soft, row, "effects", row.effects(), remote.count("effect", row.queue()));
     }
-    if (!row.decision().isEmpty() && !row.decision().equals("duplicate")) {
+    if (row.isTakenOver()) {
       soft.assertThat(survivor.events.decisionsByQueue.getOrDefault(row.queue(), List.of()))
           .as("%s: decision", row)
           .extracting(decision -> decision.wire())

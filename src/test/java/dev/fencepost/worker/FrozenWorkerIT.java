@@ -1,136 +1,154 @@
 package dev.fencepost.worker;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.ServiceProcess;
 import dev.fencepost.testing.TestServers;
+import dev.fencepost.worker.DeathMatrix.Row;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.Test;
 
 /**
- * A worker that stands still for longer than its lease (SIGSTOP) at a stage and goes on (SIGCONT):
- * somebody else has taken over meanwhile, and it changes nothing any more.
+ * The stages and kinds of spec/death-matrix.csv, but the worker stands still there for longer than
+ * its lease (SIGSTOP) and then goes on (SIGCONT): meanwhile somebody else has decided what the row
+ * says, and it changes nothing of that any more.
  */
 class FrozenWorkerIT {
-  private static final Duration DEADLINE = Duration.ofSeconds(60);
+  private static final Duration DEADLINE = Duration.ofSeconds(120);
 
-  private record Case(Stage stage, String kind) {
-    String queue() {
-      return "frozen." + stage.name().toLowerCase(java.util.Locale.ROOT) + "." + kind;
-    }
-  }
+  /** So many at a time: each is a JVM that stays until the end of its turn. */
+  private static final int AT_ONCE = 12;
 
-  private static List<Case> cases() {
-    List<Case> cases = new ArrayList<>();
-    for (Stage stage :
-        List.of(
-            Stage.AFTER_CLAIM,
-            Stage.BEFORE_REMOTE_CALL,
-            Stage.BEFORE_RECEIPT_WRITE,
-            Stage.BEFORE_COMPLETION_COMMIT)) {
-      cases.add(new Case(stage, "idempotent"));
-      cases.add(new Case(stage, "irreversible"));
-    }
-    cases.add(new Case(Stage.BEFORE_COMMIT, "effect"));
-    return cases;
-  }
+  private final String database = TestServers.postgres().newDatabase();
+  private final String broker = TestServers.broker().newVhost();
+  private final Remote remote = new Remote(database);
 
   @Test
   void whatItHeldIsDecidedElsewhereAndItRecordsNothing() throws Exception {
-    String database = TestServers.postgres().newDatabase();
-    String broker = TestServers.broker().newVhost();
     WorkerProcess.migrate(database);
-    Remote remote = new Remote(database);
-    Map<Case, ServiceProcess> victims = new LinkedHashMap<>();
-    try (Publishing publishing = new Publishing(broker)) {
-      for (Case each : cases()) {
-        publishing.declare(each.queue());
-        publishing.send(each.queue(), each.kind(), each.queue());
-      }
-      publishing.confirmed();
-      for (Case each : cases()) {
-        ServiceProcess victim =
-            ServiceProcess.start(
-                WorkerProcess.class, database, broker, each.queue(), each.stage().name(), "STOP");
-        victims.put(each, victim);
-        victim.awaitLine("STOP at", DEADLINE);
-      }
-      takeOverAndThaw(victims, remote, database, broker);
+    List<Row> rows = DeathMatrix.rows();
+    SoftAssertions soft = new SoftAssertions();
+    for (int from = 0; from < rows.size(); from += AT_ONCE) {
+      turn(rows.subList(from, Math.min(rows.size(), from + AT_ONCE)), soft);
+    }
+    soft.assertAll();
+  }
+
+  private void turn(List<Row> rows, SoftAssertions soft) throws Exception {
+    Map<Row, ServiceProcess> victims = new LinkedHashMap<>();
+    try {
+      freeze(rows, victims);
+      takeOverAndThaw(victims, soft);
     } finally {
       victims.values().forEach(ServiceProcess::close);
     }
   }
 
-  private static void takeOverAndThaw(
-      Map<Case, ServiceProcess> victims, Remote remote, String database, String broker) {
+  private void freeze(List<Row> rows, Map<Row, ServiceProcess> victims) throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(3);
+    try {
+      List<Future<ServiceProcess>> frozen = new ArrayList<>();
+      for (Row row : rows) {
+        frozen.add(threads.submit(() -> DeathMatrix.victim(row, database, broker, "STOP")));
+      }
+      for (int i = 0; i < rows.size(); i++) {
+        victims.put(rows.get(i), frozen.get(i).get());
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  private void takeOverAndThaw(Map<Row, ServiceProcess> victims, SoftAssertions soft) {
     try (WorkerProcess survivor =
         new WorkerProcess(
             database,
             broker,
-            victims.keySet().stream().map(Case::queue).toList(),
+            victims.keySet().stream().map(Row::queue).toList(),
             new Death(Stage.NONE, "KILL"))) {
-      for (Case each : victims.keySet()) {
-        if (!each.kind().equals("effect")) {
-          Await.until(
-              each + " is taken over",
-              DEADLINE,
-              () -> survivor.events.decisionsByQueue.containsKey(each.queue()));
+      long lost = System.nanoTime() + WorkerProcess.TTL.toNanos();
+      Await.until("the last lease is over", DEADLINE, () -> System.nanoTime() > lost);
+      for (Row row : victims.keySet()) {
+        if (row.isTakenOver()) {
+          Await.until(row + " is taken over", DEADLINE, () -> row.state().equals(state(row)));
         }
       }
-      assertThat(remote.ask("select state from fencepost.activities where kind = 'effect'"))
-          .as("its transaction is open, in the frozen process")
-          .isNull();
       victims.values().forEach(ServiceProcess::resume);
-      SoftAssertions soft = new SoftAssertions();
-      victims.keySet().forEach(each -> check(each, remote, soft));
-      soft.assertAll();
+      victims.forEach((row, victim) -> check(row, victim, survivor, soft));
+      DeathMatrix.assertReady(survivor, remote);
     }
   }
 
-  private static void check(Case each, Remote remote, SoftAssertions soft) {
-    String where = " where event_id = '" + each.queue() + "'";
-    String expected =
-        each.kind().equals("irreversible") && each.stage() != Stage.BEFORE_COMPLETION_COMMIT
-            ? "manual_review"
-            : "completed";
+  private String state(Row row) {
+    return remote.ask("select state from fencepost.activities" + where(row));
+  }
+
+  private long number(String sql) {
+    return Long.parseLong(remote.ask(sql));
+  }
+
+  private static String where(Row row) {
+    return " where event_id = '" + row.queue() + "'";
+  }
+
+  private void check(Row row, ServiceProcess victim, WorkerProcess survivor, SoftAssertions soft) {
+    try {
+      Await.until(row + " ends", DEADLINE, () -> row.state().equals(state(row)));
+      if (row.isTakenOver()) {
+        Await.until(row + ": its late result is in the audit log", DEADLINE, () -> isTold(row));
+      }
+    } catch (AssertionError e) {
+      soft.fail("%s, is %s: %s", e.getMessage(), state(row), victim.log());
+      return;
+    }
+    if (row.isEffect()) {
+      soft.assertThat(remote.count("effect", row.queue())).as("%s", row).isEqualTo(1);
+      return;
+    }
+    if (row.isTakenOver()) {
+      soft.assertThat(survivor.events.decisionsByQueue.get(row.queue()))
+          .as("%s: decision", row)
+          .extracting(decision -> decision.wire())
+          .containsExactly(row.decision());
+    }
+    soft.assertThat(state(row)).as("%s: state after the thaw", row).isEqualTo(row.state());
+    soft.assertThat(number("select attempts from fencepost.activities" + where(row)))
+        .as("%s: attempts", row)
+        .isEqualTo(Long.parseLong(row.attempts()));
+    remoteSaw(row, soft);
+  }
+
+  /** A call that the thaw lets out is the remote's to refuse; an irreversible one was never repeated. */
+  private void remoteSaw(Row row, SoftAssertions soft) {
+    long released = row.stage().equals("before_remote_call") ? 1 : 0;
+    long calls = Long.parseLong(row.calls()) + released;
     try {
       Await.until(
-          each + " is " + expected,
-          DEADLINE,
-          () -> expected.equals(remote.ask("select state from fencepost.activities" + where)));
+          row + ": calls", DEADLINE, () -> remote.count("remote_call", row.queue()) >= calls);
     } catch (AssertionError e) {
       soft.fail(e.getMessage());
     }
-    if (each.kind().equals("effect")) {
-      soft.assertThat(remote.count("effect", each.queue())).as("%s", each).isEqualTo(1);
-      return;
-    }
-    soft.assertThat(remote.count("remote_effect", each.queue()))
-        .as("%s: effects", each)
-        .isLessThanOrEqualTo(1);
-    if (each.kind().equals("irreversible")) {
-      soft.assertThat(remote.count("remote_call", each.queue()))
-          .as("%s: calls", each)
-          .isLessThanOrEqualTo(1);
-    }
-    soft.assertThat(Long.parseLong(remote.ask("select fence from fencepost.activities" + where)))
-        .as("%s: fence", each)
-        .isGreaterThan(1);
-    Await.until(
-        each + ": its late result is in the audit log",
-        DEADLINE,
-        () ->
-            Long.parseLong(
-                    remote.ask(
-                        "select count(*) from fencepost.audit_log"
-                            + where
-                            + " and fence = 1 and action <> 'takeover'"))
-                > 0);
+    soft.assertThat(remote.count("remote_call", row.queue()))
+        .as("%s: calls", row)
+        .isEqualTo(calls);
+    boolean once = !row.kind().equals("pure") && !row.effects().equals("0");
+    soft.assertThat(remote.count("remote_effect", row.queue()))
+        .as("%s: effects", row)
+        .isEqualTo(Long.parseLong(row.effects()) + (once ? 0 : released));
+  }
+
+  private boolean isTold(Row row) {
+    return number(
+            "select count(*) from fencepost.audit_log"
+                + where(row)
+                + " and fence = 1 and action <> 'takeover'")
+        > 0;
   }
 }

@@ -9,8 +9,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 
 /**
- * The remote that activities call: it writes every call down, and deduplicates for those whose kind
- * says that it does.
+ * The remote that activities call: it writes every call down, deduplicates for {@code idempotent}
+ * ones, and does nothing for a {@code queryable} one with a lower fence than it has seen.
  */
 final class Remote {
   private final String uri;
@@ -24,7 +24,7 @@ final class Remote {
     PostgresServer.execute(
         uri,
         "create table remote_call(id bigserial, event_id text, fence bigint)",
-        "create table remote_effect(id bigserial, event_id text)",
+        "create table remote_effect(id bigserial, event_id text, once text unique)",
         "create table effect(id bigserial, event_id text)",
         "create index on remote_effect(event_id)",
         "create index on remote_call(event_id)");
@@ -32,18 +32,22 @@ final class Remote {
 
   void call(String eventId, long fence, ActivityKind kind) throws SQLException {
     boolean deduplicates = kind == ActivityKind.IDEMPOTENT;
+    boolean fenced = kind == ActivityKind.QUERYABLE;
     try {
       Connection connection = mine();
       try (PreparedStatement call =
           connection.prepareStatement(
               "with call as (insert into remote_call(event_id, fence) values (?, ?))"
-                  + " insert into remote_effect(event_id) select ? where not ? or not exists"
-                  + " (select 1 from remote_effect where event_id = ?)")) {
+                  + " insert into remote_effect(event_id, once) select ?, ? where not ? or not exists"
+                  + " (select 1 from remote_call where event_id = ? and fence > ?)"
+                  + " on conflict do nothing")) {
         call.setString(1, eventId);
         call.setLong(2, fence);
         call.setString(3, eventId);
-        call.setBoolean(4, deduplicates);
-        call.setString(5, eventId);
+        call.setString(4, deduplicates ? eventId : null);
+        call.setBoolean(5, fenced);
+        call.setString(6, eventId);
+        call.setLong(7, fence);
         call.executeUpdate();
       }
     } catch (SQLException e) {

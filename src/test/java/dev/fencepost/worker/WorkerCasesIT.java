@@ -3,6 +3,8 @@ package dev.fencepost.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.LongString;
+import com.rabbitmq.client.impl.LongStringHelper;
 import dev.fencepost.config.QueueConfig;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.ServiceProcess;
@@ -152,6 +154,15 @@ class WorkerCasesIT {
           structured,
           "{\"specversion\":\"1.0\",\"id\":\"ce-structured\",\"type\":\"pure\"}");
       publishing.send(QUEUE, structured, "{broken");
+      LongString noText = LongStringHelper.asLongString(new byte[] {'a', (byte) 0xC3});
+      publishing.send(
+          QUEUE,
+          new AMQP.BasicProperties.Builder()
+              .messageId("no-text")
+              .type("pure")
+              .headers(Map.of("broken", noText))
+              .build(),
+          "bytes");
       publishing.send(QUEUE, "unheard.of", "unknown-type");
       publishing.send(QUEUE, "pure", "plain");
       Await.until("run", DEADLINE, () -> count("state = 'completed'") == 3);
@@ -162,13 +173,20 @@ class WorkerCasesIT {
               number(
                       "select count(*) from fencepost.dead_letters where reason ="
                           + " 'poison_message'")
-                  == 2);
+                  == 3);
       Await.until("kept", DEADLINE, () -> count("state = 'unresolved'") == 1);
       assertThat(
               remote.ask(
                   "select convert_from(body, 'UTF8') from fencepost.dead_letters"
                       + " order by length(body) limit 1"))
           .isEqualTo("no id");
+      assertThat(
+              number(
+                  "select count(*) from fencepost.dead_letters where event_id ~ '^(plain|ce-)'"))
+          .isZero();
+      assertThat(number("select count(*) from fencepost.dead_letters where body = 'bytes'"))
+          .as("an unreadable header")
+          .isEqualTo(1);
       assertThat(worker.verticle.notReady()).isNull();
     }
   }

@@ -2,6 +2,7 @@ package dev.fencepost.worker;
 
 import dev.fencepost.api.ActivityContext;
 import dev.fencepost.api.BlockingActivityHandler;
+import dev.fencepost.api.PermanentFailure;
 import dev.fencepost.api.ProbeResult;
 import dev.fencepost.api.Receipt;
 import dev.fencepost.api.TransientFailure;
@@ -33,8 +34,11 @@ import java.util.concurrent.CountDownLatch;
  */
 final class WorkerProcess implements AutoCloseable {
   static final Duration TTL = Duration.ofSeconds(3);
-  private static final Duration SOFT = Duration.ofMillis(1_200);
-  private static final Duration HARD = Duration.ofMillis(1_800);
+
+  /** Far above what a run takes on a loaded machine, or it would end otherwise than by its death. */
+  private static final Duration HARD = Duration.ofSeconds(5);
+
+  private static final Duration SOFT = HARD.dividedBy(2);
 
   private static final Map<String, CountDownLatch> HUNG = new ConcurrentHashMap<>();
 
@@ -54,10 +58,19 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   WorkerProcess(String databaseUri, String brokerUri, Death death, List<QueueConfig> queues) {
+    this(List.of(databaseUri), new Remote(databaseUri), brokerUri, death, queues);
+  }
+
+  /** On several database servers, of which one is writable; the remote is on its own. */
+  WorkerProcess(
+      List<String> databaseUris,
+      Remote remote,
+      String brokerUri,
+      Death death,
+      List<QueueConfig> queues) {
     this.death = death;
-    this.remote = new Remote(databaseUri);
-    FencepostConfig.Database config =
-        new FencepostConfig.Database(List.of(databaseUri), "fencepost", 6);
+    this.remote = remote;
+    FencepostConfig.Database config = new FencepostConfig.Database(databaseUris, "fencepost", 6);
     this.database = PgDatabase.open(vertx, config, "worker");
     this.effects = PgDatabase.open(vertx, config, "effects");
     this.broker =
@@ -133,13 +146,25 @@ final class WorkerProcess implements AutoCloseable {
   private BoundHandler handler(QueueConfig queue, ActivityConfig activity) {
     if (activity.kind() == ActivityKind.EFFECT) {
       return new BoundHandler.Effect(
-          (context, transaction) ->
-              transaction
-                  .preparedQuery("insert into public.effect(event_id) values ($1)")
-                  .execute(Tuple.of(context.eventId()))
-                  .map(Receipt.succeeded()));
+          (context, transaction) -> {
+            fail(context.eventId());
+            return transaction
+                .preparedQuery("insert into public.effect(event_id) values ($1)")
+                .execute(Tuple.of(context.eventId()))
+                .map(Receipt.succeeded());
+          });
     }
     return new BoundHandler.Blocking(new Caller(activity.kind()));
+  }
+
+  /** Fails before anything has happened, by the event's id: for good, or each time. */
+  private static void fail(String eventId) {
+    if (eventId.startsWith("refused")) {
+      throw new PermanentFailure("refused");
+    }
+    if (eventId.startsWith("hopeless")) {
+      throw new TransientFailure("not this time either");
+    }
   }
 
   /** Calls the remote and records the receipt before it returns. */
@@ -170,6 +195,7 @@ final class WorkerProcess implements AutoCloseable {
 
     /** By the event's id. */
     private void misbehave(ActivityContext context) throws InterruptedException {
+      fail(context.eventId());
       if (context.eventId().startsWith("silent")) {
         context.progress(1, "first");
         hung(context.eventId()).await();
@@ -178,7 +204,9 @@ final class WorkerProcess implements AutoCloseable {
         ignoringInterrupts(hung(context.eventId()));
       }
       if (context.eventId().startsWith("killer")) {
-        new Death(Stage.BEFORE_REMOTE_CALL, "KILL").at(Stage.BEFORE_REMOTE_CALL);
+        Death now = new Death(Stage.BEFORE_REMOTE_CALL, "KILL");
+        now.arm();
+        now.at(Stage.BEFORE_REMOTE_CALL);
       }
       if (context.eventId().startsWith("flaky") && context.attempt() == 1) {
         throw new TransientFailure("not yet");
@@ -218,7 +246,10 @@ final class WorkerProcess implements AutoCloseable {
     Await.result(vertx.close());
   }
 
-  /** Arguments: database, broker, queue, stage, signal, and the most starts (left out: 20). */
+  /**
+   * Arguments: database, broker, queue, stage, signal, and the most starts (left out: 20). Its death
+   * is armed once it has shown that it is healthy: by the first event that it completes.
+   */
   public static void main(String[] args) throws InterruptedException {
     Death death = new Death(Stage.of(args[3]), args[4]);
     int starts = args.length > 5 ? Integer.parseInt(args[5]) : 20;
@@ -226,6 +257,9 @@ final class WorkerProcess implements AutoCloseable {
     WorkerProcess process = new WorkerProcess(args[0], args[1], death, List.of(queue));
     Runtime.getRuntime().addShutdownHook(new Thread(process::close));
     System.out.println("started " + process.owner);
+    Await.until("one is done", Duration.ofDays(1), () -> process.events.acknowledged > 0);
+    death.arm();
+    System.out.println("armed");
     new CountDownLatch(1).await();
   }
 }

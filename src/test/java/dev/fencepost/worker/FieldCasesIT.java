@@ -1,0 +1,213 @@
+package dev.fencepost.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fencepost.config.ActivityConfig;
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.config.QueueConfig;
+import dev.fencepost.testing.Await;
+import dev.fencepost.testing.PostgresServer;
+import dev.fencepost.testing.ServiceProcess;
+import dev.fencepost.testing.TestServers;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Cases from incidents that need two processes, or a database that plays along: real servers. */
+class FieldCasesIT {
+  private static final Duration DEADLINE = Duration.ofSeconds(90);
+  private static final Death NEVER = new Death(Stage.NONE, "KILL");
+  private static final int SLOTS = 4;
+
+  private final String queue = "field." + System.nanoTime();
+  private String database;
+  private String broker;
+  private Remote remote;
+
+  @BeforeEach
+  void servers() {
+    database = TestServers.postgres().newDatabase();
+    broker = TestServers.broker().newVhost();
+    WorkerProcess.migrate(database);
+    remote = new Remote(database);
+  }
+
+  private WorkerProcess worker(QueueConfig config) {
+    return new WorkerProcess(database, broker, NEVER, List.of(config));
+  }
+
+  /** As the usual queue, but its idempotent type has few slots and these times. */
+  private QueueConfig with(Duration hard, Duration backoff) {
+    QueueConfig usual = WorkerProcess.queue(queue);
+    Map<String, ActivityConfig> types = new LinkedHashMap<>(usual.activities());
+    ActivityConfig type = usual.activities().get("idempotent");
+    types.put(
+        type.type(),
+        new ActivityConfig(
+            type.type(),
+            type.kind(),
+            type.handler(),
+            SLOTS,
+            new ActivityConfig.Timing(
+                new FencepostConfig.LeaseTimes(
+                    WorkerProcess.TTL, WorkerProcess.TTL.dividedBy(4)),
+                hard.dividedBy(2),
+                hard,
+                null),
+            new ActivityConfig.Retry(10, backoff, 2, backoff.multipliedBy(10), 0, 20),
+            null));
+    return new QueueConfig(queue, queue, usual.declare(), usual.intake(), null, null, types);
+  }
+
+  private void send(String type, String... ids) throws Exception {
+    try (Publishing publishing = new Publishing(broker)) {
+      publishing.declare(queue);
+      for (String id : ids) {
+        publishing.send(queue, type, id);
+      }
+      publishing.confirmed();
+    }
+  }
+
+  private static String[] ids(String prefix, int count) {
+    return java.util.stream.IntStream.range(0, count)
+        .mapToObj(i -> prefix + "-" + i)
+        .toArray(String[]::new);
+  }
+
+  private long number(String sql) {
+    return Long.parseLong(remote.ask(sql));
+  }
+
+  private long count(String condition) {
+    return number("select count(*) from fencepost.activities where " + condition);
+  }
+
+  private String state(String id) {
+    return remote.ask("select state from fencepost.activities where event_id = '" + id + "'");
+  }
+
+  /** More delayed retries than the prefetch: none is held or given back to the broker. */
+  @Test
+  void w07_w09_delayedRetriesAreInTheDatabaseAndLeaveThePrefetchToNewWork() throws Exception {
+    QueueConfig config = with(Duration.ofSeconds(20), Duration.ofHours(1));
+    int delayed = config.intake().prefetch() + 36;
+    send("idempotent", ids("flaky", delayed));
+    try (WorkerProcess worker = worker(config)) {
+      Await.until("they wait", DEADLINE, () -> count("state = 'retry_scheduled'") == delayed);
+      send("idempotent", "new");
+      Await.until("new work runs", DEADLINE, () -> "completed".equals(state("new")));
+      Await.until("acknowledged", DEADLINE, () -> worker.events.acknowledged == delayed + 1);
+      assertThat(worker.events.delivered).as("nothing comes twice").isEqualTo(delayed + 1);
+      assertThat(count("redeliveries > 0")).isZero();
+      assertThat(count("state = 'retry_scheduled' and retries = 1 and attempts = 1"))
+          .isEqualTo(delayed);
+    }
+    try (Publishing publishing = new Publishing(broker)) {
+      assertThat(publishing.channel.queueDeclarePassive(queue).getMessageCount())
+          .as("left in the queue")
+          .isZero();
+    }
+  }
+
+  /** All retries fall due in one moment: they take the slots of their type in turn. */
+  @Test
+  void w10_retriesThatFallDueAtOncePassTheSameGates() throws Exception {
+    int delayed = 60;
+    send("idempotent", ids("flaky", delayed));
+    try (WorkerProcess worker = worker(with(Duration.ofSeconds(20), Duration.ofHours(1)))) {
+      Await.until("they wait", DEADLINE, () -> count("state = 'retry_scheduled'") == delayed);
+      PostgresServer.execute(
+          database,
+          "update fencepost.activity set next_attempt_at = now() + interval '1 second'");
+      Await.until("all are done", DEADLINE, () -> count("state = 'completed'") == delayed);
+      assertThat(worker.events.highestInFlight).isBetween(1, SLOTS);
+      assertThat(number("select max(n) from (" + TOGETHER + ") t")).isBetween(1L, (long) SLOTS);
+    }
+  }
+
+  /** How many second starts were open at the moment of each second start. */
+  private static final String TOGETHER =
+      "select count(*) n from fencepost.attempts a join fencepost.attempts b on b.started_at <="
+          + " a.started_at and b.ended_at > a.started_at where a.fence = 2 and b.fence = 2 group by"
+          + " a.event_id";
+
+  /** The one that stops keeps its lease while it waits for its last run. */
+  @Test
+  void w12_whileAProcessStopsNobodyTakesItsRunOver() throws Exception {
+    QueueConfig config = with(Duration.ofSeconds(60), Duration.ofSeconds(1));
+    WorkerProcess first = worker(config);
+    try {
+      send("idempotent", "silent-w12");
+      Await.until("it runs", DEADLINE, () -> "running".equals(state("silent-w12")));
+      try (WorkerProcess second = worker(config)) {
+        CompletableFuture<Void> stopping = CompletableFuture.runAsync(first::close);
+        send("idempotent", "other");
+        Await.until("the second works", DEADLINE, () -> "completed".equals(state("other")));
+        long expired = System.nanoTime() + WorkerProcess.TTL.plusSeconds(2).toNanos();
+        Await.until("more than a lease", DEADLINE, () -> System.nanoTime() > expired);
+        assertThat(state("silent-w12")).as("while it stops").isEqualTo("running");
+        WorkerProcess.release("silent-w12");
+        stopping.join();
+        assertThat(state("silent-w12")).isEqualTo("completed");
+        assertThat(second.events.decisions).isEmpty();
+      }
+      assertThat(remote.count("remote_call", "silent-w12")).isEqualTo(1);
+      assertThat(count("event_id = 'silent-w12' and attempts = 1 and fence = 1")).isEqualTo(1);
+    } finally {
+      WorkerProcess.release("silent-w12");
+    }
+  }
+
+  /** Whatever zone the sessions are in: due after its delay, neither at once nor hours later. */
+  @Test
+  void w23_aRetryIsDueAfterItsDelayInAnyTimeZone() throws Exception {
+    String name = database.substring(database.lastIndexOf('/') + 1);
+    PostgresServer.execute(database, "alter database " + name + " set timezone = 'Asia/Kathmandu'");
+    send("idempotent", "flaky-zone");
+    try (WorkerProcess worker = worker(with(Duration.ofSeconds(20), Duration.ofSeconds(2)))) {
+      Await.until("it is done", DEADLINE, () -> "completed".equals(state("flaky-zone")));
+      assertThat(worker.events.starts).isEqualTo(2);
+      double waited =
+          Double.parseDouble(
+              remote.ask(
+                  "select extract(epoch from b.started_at - a.ended_at) from fencepost.attempts a,"
+                      + " fencepost.attempts b where a.fence = 1 and b.fence = 2"));
+      assertThat(waited).isBetween(2.0, 60.0);
+    }
+  }
+
+  /** A row that cannot be recovered now, since somebody holds it, keeps no other from it. */
+  @Test
+  void w27_oneThatCannotBeRecoveredKeepsNoOtherFromIt() throws Exception {
+    send("idempotent", "baseline");
+    try (ServiceProcess victim =
+        ServiceProcess.start(
+            WorkerProcess.class, database, broker, queue, Stage.BEFORE_REMOTE_CALL.name(), "STOP")) {
+      victim.awaitLine("^armed", DEADLINE);
+      send("idempotent", ids("lost", 6));
+      victim.awaitLine("STOP at", DEADLINE);
+      Await.until("all are claimed", DEADLINE, () -> count("state = 'running'") == 6);
+      victim.kill();
+    }
+    try (Connection holder = PostgresServer.connect(database);
+        Statement statement = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      statement.execute("select 1 from fencepost.activity where event_id = 'lost-0' for update");
+      try (WorkerProcess survivor = worker(with(Duration.ofSeconds(20), Duration.ofSeconds(1)))) {
+        Await.until("the others are done", DEADLINE, () -> count("state = 'completed'") == 6);
+        assertThat(state("lost-0")).isEqualTo("running");
+        assertThat(survivor.verticle.notReady()).isNull();
+        holder.rollback();
+        Await.until("it too", DEADLINE, () -> "completed".equals(state("lost-0")));
+      }
+    }
+    assertThat(count("attempts = 2")).isEqualTo(6);
+  }
+}

@@ -1,0 +1,103 @@
+package dev.fencepost.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fencepost.config.ActivityConfig;
+import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.config.QueueConfig;
+import dev.fencepost.testing.Await;
+import dev.fencepost.testing.RabbitServer;
+import dev.fencepost.testing.TestServers;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** A broker that takes messages back, and one that goes away, under a whole worker. */
+class WorkerOutageIT {
+  private static final Duration DEADLINE = Duration.ofSeconds(120);
+  private static final Duration HARD = Duration.ofSeconds(4);
+  private static final int STARTS = 2;
+  private static final String QUEUE = "outage";
+
+  private final String database = TestServers.postgres().newDatabase();
+  private final Remote remote = new Remote(database);
+
+  /** As the usual queue, but idempotent work has two starts, each of four seconds. */
+  private static QueueConfig config() {
+    QueueConfig usual = WorkerProcess.queue(QUEUE);
+    Map<String, ActivityConfig> types = new LinkedHashMap<>(usual.activities());
+    ActivityConfig type = usual.activities().get("idempotent");
+    types.put(
+        type.type(),
+        new ActivityConfig(
+            type.type(),
+            type.kind(),
+            type.handler(),
+            type.concurrency(),
+            new ActivityConfig.Timing(
+                new FencepostConfig.LeaseTimes(WorkerProcess.TTL, WorkerProcess.TTL.dividedBy(4)),
+                HARD.dividedBy(2),
+                HARD,
+                null),
+            new ActivityConfig.Retry(
+                10, Duration.ofMillis(100), 1, Duration.ofSeconds(1), 0, STARTS),
+            null));
+    return new QueueConfig(QUEUE, QUEUE, usual.declare(), usual.intake(), null, null, types);
+  }
+
+  /**
+   * The broker takes a message back while it runs, again and again: its starts are counted, and end
+   * as the table says; the consumer comes back each time, and is not ready while it is away.
+   */
+  @Test
+  void w01_w02_aRunThatOutlivesTheConsumerTimeoutIsCountedAndTheConsumerComesBack()
+      throws Exception {
+    WorkerProcess.migrate(database);
+    try (RabbitServer rabbit = RabbitServer.start()) {
+      rabbit.eval(
+          "application:set_env(rabbit, channel_tick_interval, 500),"
+              + " application:set_env(rabbit, consumer_timeout, 1000)");
+      String broker = rabbit.newVhost();
+      try (WorkerProcess worker =
+          new WorkerProcess(
+              database, broker, new Death(Stage.NONE, "KILL"), List.of(config()))) {
+        send(broker, "silent-w01");
+        Await.until("it comes again while it runs", DEADLINE, () -> worker.events.delivered > 1);
+        Await.until("it has ended", DEADLINE, () -> "dead".equals(state("silent-w01")));
+        assertThat(remote.ask("select reason || ' ' || attempts from fencepost.dead_letters"))
+            .isEqualTo("retries_exhausted " + STARTS);
+        assertThat(worker.events.starts).as("not one for each delivery").isEqualTo(STARTS);
+        assertThat(
+                remote.ask(
+                    "select string_agg(outcome, ' ') from fencepost.attempts where outcome <>"
+                        + " 'interrupted'"))
+            .isEqualTo("timed_out timed_out");
+        send(broker, "after");
+        Await.until("it consumes", DEADLINE, () -> "completed".equals(state("after")));
+        Await.until("ready", DEADLINE, () -> worker.verticle.notReady() == null);
+
+        rabbit.stop();
+        Await.until("it says so", DEADLINE, () -> worker.verticle.notReady() != null);
+        assertThat(worker.verticle.notReady()).contains(QUEUE);
+        rabbit.restart();
+        send(broker, "later");
+        Await.until("it consumes again", DEADLINE, () -> "completed".equals(state("later")));
+        Await.until("ready again", DEADLINE, () -> worker.verticle.notReady() == null);
+      }
+    }
+  }
+
+  private String state(String id) {
+    return remote.ask("select state from fencepost.activities where event_id = '" + id + "'");
+  }
+
+  private static void send(String broker, String id) throws Exception {
+    try (Publishing publishing = new Publishing(broker)) {
+      publishing.declare(QUEUE);
+      publishing.send(QUEUE, "idempotent", id);
+      publishing.confirmed();
+    }
+  }
+}
