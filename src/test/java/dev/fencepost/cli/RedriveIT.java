@@ -32,7 +32,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Dead letters by the command line, while the service runs: from the first failure to a redrive. */
+/**
+ * Dead letters by the command line, while the service runs: from the first failure to a redrive.
+ */
 @Timeout(300)
 class RedriveIT {
   private static final Duration LONG = Duration.ofSeconds(90);
@@ -113,7 +115,9 @@ class RedriveIT {
       assertThat(outcomes(rest)).containsExactly("redriven", "redriven");
       Await.until("all have run", LONG, () -> completed() == 3);
       assertThat(redriven(0, "--consumer", "mail").getInteger("matched")).isZero();
-      assertThat(ask("select string_agg(generation || ':' || attempts, ' ') from fencepost.activities"))
+      assertThat(
+              ask(
+                  "select string_agg(generation || ':' || attempts, ' ') from fencepost.activities"))
           .isEqualTo("3:1 3:1 3:1");
       assertThat(calls("e-1")).as("the second click ran nothing").isEqualTo(5);
     }
@@ -140,8 +144,7 @@ class RedriveIT {
     try (Connection connection = factory.newConnection();
         Channel channel = connection.createChannel()) {
       channel.confirmSelect();
-      channel.queueDeclare(
-          "redrive.mail", true, false, false, Map.of("x-queue-type", "quorum"));
+      channel.queueDeclare("redrive.mail", true, false, false, Map.of("x-queue-type", "quorum"));
       for (String id : ids) {
         AMQP.BasicProperties properties =
             new AMQP.BasicProperties.Builder()

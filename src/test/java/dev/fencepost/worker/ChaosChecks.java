@@ -2,7 +2,9 @@ package dev.fencepost.worker;
 
 import org.assertj.core.api.SoftAssertions;
 
-/** What must be true once every event of a {@link ChaosIT} run has ended; each query finds faults. */
+/**
+ * What must be true once every event of a {@link ChaosIT} run has ended; each query finds faults.
+ */
 final class ChaosChecks {
   private final Remote remote;
   private final SoftAssertions soft = new SoftAssertions();

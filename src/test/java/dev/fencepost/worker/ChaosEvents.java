@@ -60,8 +60,7 @@ final class ChaosEvents {
                 "select event_id, kind, fate <> 'unreadable', body from expected order by i")) {
       while (rows.next()) {
         events.add(
-            new Event(
-                rows.getString(1), rows.getString(2), rows.getBoolean(3), rows.getString(4)));
+            new Event(rows.getString(1), rows.getString(2), rows.getBoolean(3), rows.getString(4)));
       }
     }
     return events;

@@ -154,8 +154,9 @@ class ChaosIT {
     }
 
     /**
-     * An hour of background loops in every process, by quarters of moved database time; a retry that
-     * comes due in each says that the loops have run. Then each undecided event comes once more.
+     * An hour of background loops in every process, by quarters of moved database time; a retry
+     * that comes due in each says that the loops have run. Then each undecided event comes once
+     * more.
      */
     private void anHourPasses(Remote remote) throws Exception {
       String before = remote.ask(REVIEWS);
@@ -192,7 +193,9 @@ class ChaosIT {
         "select coalesce(string_agg(event_id, ','), 'none') from fencepost.activities where kind ="
             + " 'irreversible' and state = 'manual_review'";
 
-    /** How many there are, and a digest of all that a background loop could have changed of them. */
+    /**
+     * How many there are, and a digest of all that a background loop could have changed of them.
+     */
     private static final String REVIEWS =
         "select count(*) || ' ' || coalesce(md5(string_agg(concat_ws(' ', event_id, fence,"
             + " generation, attempts, retries, (select count(*) from fencepost.attempts t where"

@@ -16,7 +16,9 @@ final class DatabaseTime {
     PostgresServer.execute(database, ADVANCE.replace("${by}", Long.toString(by.toSeconds())));
   }
 
-  /** All times of the worker's tables but the audit log's, which is append-only and decides nothing. */
+  /**
+   * All times of the worker's tables but the audit log's, which is append-only and decides nothing.
+   */
   private static final String ADVANCE =
       """
       do $$ declare moved record; begin

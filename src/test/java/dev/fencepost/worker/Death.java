@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Sends this very process a signal when it comes to a stage for the first time once it is armed. */
+/**
+ * Sends this very process a signal when it comes to a stage for the first time once it is armed.
+ */
 final class Death {
   private final Stage stage;
   private final String signal;

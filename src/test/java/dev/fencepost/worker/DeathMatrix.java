@@ -50,8 +50,8 @@ final class DeathMatrix {
   }
 
   /**
-   * A second JVM that has completed an event of the row's kind and then gives itself a signal at the
-   * row's stage, with the row's event.
+   * A second JVM that has completed an event of the row's kind and then gives itself a signal at
+   * the row's stage, with the row's event.
    */
   static ServiceProcess victim(Row row, String database, String broker, String signal)
       throws Exception {
@@ -76,8 +76,10 @@ final class DeathMatrix {
   /** Each run ends with it: the survivor consumes, and has nothing left to do. */
   static void assertReady(WorkerProcess survivor, Remote remote) {
     Await.until("ready", Duration.ofSeconds(30), () -> survivor.verticle.notReady() == null);
-    assertThat(remote.ask("select string_agg(event_id, ', ') from fencepost.activities where state in"
-            + " ('running', 'retry_scheduled')"))
+    assertThat(
+            remote.ask(
+                "select string_agg(event_id, ', ') from fencepost.activities where state in"
+                    + " ('running', 'retry_scheduled')"))
         .as("left undone")
         .isNull();
   }

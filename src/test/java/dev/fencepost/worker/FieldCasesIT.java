@@ -55,8 +55,7 @@ class FieldCasesIT {
             type.handler(),
             SLOTS,
             new ActivityConfig.Timing(
-                new FencepostConfig.LeaseTimes(
-                    WorkerProcess.TTL, WorkerProcess.TTL.dividedBy(4)),
+                new FencepostConfig.LeaseTimes(WorkerProcess.TTL, WorkerProcess.TTL.dividedBy(4)),
                 hard.dividedBy(2),
                 hard,
                 null),
@@ -124,8 +123,7 @@ class FieldCasesIT {
     try (WorkerProcess worker = worker(with(Duration.ofSeconds(20), Duration.ofHours(1)))) {
       Await.until("they wait", DEADLINE, () -> count("state = 'retry_scheduled'") == delayed);
       PostgresServer.execute(
-          database,
-          "update fencepost.activity set next_attempt_at = now() + interval '1 second'");
+          database, "update fencepost.activity set next_attempt_at = now() + interval '1 second'");
       Await.until("all are done", DEADLINE, () -> count("state = 'completed'") == delayed);
       assertThat(worker.events.highestInFlight).isBetween(1, SLOTS);
       assertThat(number("select max(n) from (" + TOGETHER + ") t")).isBetween(1L, (long) SLOTS);
@@ -189,7 +187,12 @@ class FieldCasesIT {
     send("idempotent", "baseline");
     try (ServiceProcess victim =
         ServiceProcess.start(
-            WorkerProcess.class, database, broker, queue, Stage.BEFORE_REMOTE_CALL.name(), "STOP")) {
+            WorkerProcess.class,
+            database,
+            broker,
+            queue,
+            Stage.BEFORE_REMOTE_CALL.name(),
+            "STOP")) {
       victim.awaitLine("^armed", DEADLINE);
       send("idempotent", ids("lost", 6));
       victim.awaitLine("STOP at", DEADLINE);

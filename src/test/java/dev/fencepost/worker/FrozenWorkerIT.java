@@ -125,7 +125,10 @@ class FrozenWorkerIT {
     remoteSaw(row, soft);
   }
 
-  /** A call that the thaw lets out is the remote's to refuse; an irreversible one was never repeated. */
+  /**
+   * A call that the thaw lets out is the remote's to refuse; an irreversible one was never
+   * repeated.
+   */
   private void remoteSaw(Row row, SoftAssertions soft) {
     long released = row.stage().equals("before_remote_call") ? 1 : 0;
     long calls = Long.parseLong(row.calls()) + released;
@@ -135,9 +138,7 @@ class FrozenWorkerIT {
     } catch (AssertionError e) {
       soft.fail(e.getMessage());
     }
-    soft.assertThat(remote.count("remote_call", row.queue()))
-        .as("%s: calls", row)
-        .isEqualTo(calls);
+    soft.assertThat(remote.count("remote_call", row.queue())).as("%s: calls", row).isEqualTo(calls);
     boolean once = !row.kind().equals("pure") && !row.effects().equals("0");
     soft.assertThat(remote.count("remote_effect", row.queue()))
         .as("%s: effects", row)

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Every form of Java handler, of every kind, that throws at once, returns null, never completes,
- * completes twice or blocks the loop: its event ends as its kind allows, a line of the log names it,
- * and the worker goes on.
+ * completes twice or blocks the loop: its event ends as its kind allows, a line of the log names
+ * it, and the worker goes on.
  */
 class MisbehavingHandlersTest {
   private static final Duration BLOCKED = Duration.ofSeconds(3);
@@ -150,7 +150,9 @@ class MisbehavingHandlersTest {
     return Bench.done();
   }
 
-  /** As spec/failure-classes.csv has it: what may have happened is not repeated, nor called failed. */
+  /**
+   * As spec/failure-classes.csv has it: what may have happened is not repeated, nor called failed.
+   */
   private static ActivityState expected(ActivityKind kind, Misdeed misdeed) {
     return switch (misdeed) {
       case TWICE, BLOCKS -> ActivityState.COMPLETED;

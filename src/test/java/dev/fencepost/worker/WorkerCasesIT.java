@@ -181,8 +181,7 @@ class WorkerCasesIT {
                       + " order by length(body) limit 1"))
           .isEqualTo("no id");
       assertThat(
-              number(
-                  "select count(*) from fencepost.dead_letters where event_id ~ '^(plain|ce-)'"))
+              number("select count(*) from fencepost.dead_letters where event_id ~ '^(plain|ce-)'"))
           .isZero();
       assertThat(number("select count(*) from fencepost.dead_letters where body = 'bytes'"))
           .as("an unreadable header")

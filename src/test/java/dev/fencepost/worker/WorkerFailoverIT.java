@@ -101,8 +101,7 @@ class WorkerFailoverIT {
         .isZero();
     String calls = "select count(*) from remote_call where event_id like '%s-%%'";
     assertThat(
-            number(
-                remote, "select count(*) from remote_effect where event_id like 'idempotent-%'"))
+            number(remote, "select count(*) from remote_effect where event_id like 'idempotent-%'"))
         .isEqualTo(each);
     assertThat(
             number(

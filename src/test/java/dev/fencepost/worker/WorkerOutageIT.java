@@ -61,8 +61,7 @@ class WorkerOutageIT {
               + " application:set_env(rabbit, consumer_timeout, 1000)");
       String broker = rabbit.newVhost();
       try (WorkerProcess worker =
-          new WorkerProcess(
-              database, broker, new Death(Stage.NONE, "KILL"), List.of(config()))) {
+          new WorkerProcess(database, broker, new Death(Stage.NONE, "KILL"), List.of(config()))) {
         send(broker, "silent-w01");
         Await.until("it comes again while it runs", DEADLINE, () -> worker.events.delivered > 1);
         Await.until("it has ended", DEADLINE, () -> "dead".equals(state("silent-w01")));

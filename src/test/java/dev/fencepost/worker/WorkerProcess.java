@@ -35,7 +35,9 @@ import java.util.concurrent.CountDownLatch;
 final class WorkerProcess implements AutoCloseable {
   static final Duration TTL = Duration.ofSeconds(3);
 
-  /** Far above what a run takes on a loaded machine, or it would end otherwise than by its death. */
+  /**
+   * Far above what a run takes on a loaded machine, or it would end otherwise than by its death.
+   */
   private static final Duration HARD = Duration.ofSeconds(5);
 
   private static final Duration SOFT = HARD.dividedBy(2);
@@ -247,8 +249,8 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   /**
-   * Arguments: database, broker, queue, stage, signal, and the most starts (left out: 20). Its death
-   * is armed once it has shown that it is healthy: by the first event that it completes.
+   * Arguments: database, broker, queue, stage, signal, and the most starts (left out: 20). Its
+   * death is armed once it has shown that it is healthy: by the first event that it completes.
    */
   public static void main(String[] args) throws InterruptedException {
     Death death = new Death(Stage.of(args[3]), args[4]);
