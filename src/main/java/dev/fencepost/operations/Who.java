@@ -7,4 +7,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param note why; or null
  */
-public record Who(String operator, @Nullable String note) {}
+public record Who(String operator, @Nullable String note) {
+  public Who {
+    // A form sends what was left empty too.
+    note = note == null || note.isBlank() ? null : note;
+  }
+}

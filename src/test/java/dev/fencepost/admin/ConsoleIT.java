@@ -278,6 +278,19 @@ class ConsoleIT {
     browser.clickText("dialog button", "Redirect");
     browser.awaitText("Asked the owner of lane 3 for 2 rows");
     assertThat(stores.requested).containsExactly("REDIRECT [7, 8] anna orders");
+
+    browser.clickText("main button", "Skip");
+    browser.clickText("dialog button", "Skip");
+    assertThat(browser.eval("document.querySelector('dialog input[name=note]').validity.valid"))
+        .as("giving an event up needs a reason")
+        .isEqualTo(false);
+    browser.set("dialog input[name=note]", "a test order");
+    shoot("parked-skip");
+    browser.look(390, 844, true);
+    shoot("parked-skip-phone-dark");
+    browser.clickText("dialog button", "Skip");
+    browser.awaitText("Asked the owner of lane 3 for 1 row");
+    assertThat(stores.requested).endsWith("SKIP [7] anna  because a test order");
     nothingWrong();
   }
 

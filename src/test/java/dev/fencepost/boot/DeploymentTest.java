@@ -131,6 +131,60 @@ class DeploymentTest {
   }
 
   @Test
+  void kustomizeBuildsThem(@TempDir Path folder) throws Exception {
+    assumeThat(Path.of("/usr/bin/kubectl")).isExecutable();
+    Path built = folder.resolve("built.yaml");
+    Process kustomize =
+        new ProcessBuilder("kubectl", "kustomize", KUBERNETES.toString())
+            .redirectErrorStream(true)
+            .redirectOutput(built.toFile())
+            .start();
+    assertThat(kustomize.waitFor()).as(Files.readString(built)).isZero();
+    assertThat(Files.readString(built))
+        .contains("kind: Deployment", "kind: ConfigMap", "kind: PodDisruptionBudget");
+  }
+
+  /** No engine is needed to see that each file it takes is there and each path it runs is made. */
+  @Test
+  void theImageIsMadeOfWhatIsBuilt() throws IOException {
+    String file = Files.readString(Path.of("deploy/docker/Dockerfile"));
+    assertThat(file.lines().map(line -> line.split(" ")[0]).filter(word -> word.matches("[A-Z]+")))
+        .contains("FROM", "ADD", "USER", "HEALTHCHECK", "ENTRYPOINT", "CMD")
+        .allMatch(
+            List.of(
+                    "ARG",
+                    "FROM",
+                    "ADD",
+                    "RUN",
+                    "ENV",
+                    "USER",
+                    "EXPOSE",
+                    "STOPSIGNAL",
+                    "HEALTHCHECK",
+                    "CMD",
+                    "ENTRYPOINT")
+                ::contains);
+    String version = pomVersion();
+    assertThat(file).contains("ARG VERSION=" + version);
+    Matcher entry = Pattern.compile("ENTRYPOINT \\[\"/opt/fencepost/(\\S+)\"]").matcher(file);
+    assertThat(entry.find()).isTrue();
+    assertThat(Path.of(entry.group(1))).isExecutable();
+    JsonNode pod = manifests().get("Deployment").at("/spec/template/spec");
+    assertThat(pod.at("/containers/0/image").asText()).isEqualTo("fencepost:" + version);
+    assertThat(file)
+        .contains("USER " + pod.at("/securityContext/runAsUser").asText() + ":")
+        .contains("EXPOSE " + pod.at("/containers/0/ports/0/containerPort").asText());
+  }
+
+  private static String pomVersion() throws IOException {
+    Matcher version =
+        Pattern.compile("<artifactId>fencepost</artifactId>\\s*<version>([^<]+)</version>")
+            .matcher(Files.readString(Path.of("pom.xml")));
+    assertThat(version.find()).isTrue();
+    return version.group(1);
+  }
+
+  @Test
   void theDocumentedDefaultsAreTheDefaults() throws IOException {
     String docs = Files.readString(Path.of("docs/deployment.md"));
     assertThat(docs)

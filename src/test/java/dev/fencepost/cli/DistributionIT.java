@@ -37,7 +37,7 @@ class DistributionIT {
             .redirectErrorStream(true)
             .redirectOutput(said)
             .start();
-    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.waitFor(300, TimeUnit.SECONDS)).isTrue();
     return new Ran(process.exitValue(), Files.readString(said.toPath()));
   }
 
@@ -75,6 +75,15 @@ class DistributionIT {
     Ran check = fencepost("check-config", "-c", home.resolve("conf/fencepost.yaml").toString());
     assertThat(check.code()).as(check.said()).isZero();
     assertThat(check.said()).contains("no faults");
+  }
+
+  @Test
+  void showsTheWholeProduct() throws Exception {
+    Ran demo = fencepost("demo", "--events", "100", "--json");
+    assertThat(demo.code()).as(demo.said()).isZero();
+    assertThat(demo.said().lines().reduce((before, last) -> last).orElse(""))
+        .startsWith("{\"expected\":")
+        .endsWith("\"agree\":true}");
   }
 
   @Test
