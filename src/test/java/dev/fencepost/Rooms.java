@@ -24,12 +24,13 @@ final class Rooms {
   private static final Map<String, Set<String>> ARROWS =
       Map.ofEntries(
           Map.entry("model", Set.of()),
+          Map.entry("flow", Set.of()),
           Map.entry("decide", Set.of("model")),
           Map.entry("api", Set.of("model")),
           Map.entry("config", Set.of("model")),
-          Map.entry("operations", Set.of("decide", "config")),
-          Map.entry("relay", Set.of("decide", "config")),
-          Map.entry("worker", Set.of("decide", "config", "api")),
+          Map.entry("operations", Set.of("decide", "config", "flow")),
+          Map.entry("relay", Set.of("decide", "config", "flow")),
+          Map.entry("worker", Set.of("decide", "config", "api", "flow")),
           Map.entry("handlers", LOOPS),
           Map.entry("pg", LOOPS),
           Map.entry("rabbit", LOOPS),

@@ -1,10 +1,10 @@
 package dev.fencepost.cli;
 
+import dev.fencepost.flow.Steps;
 import dev.fencepost.operations.ActivityHistory;
 import dev.fencepost.operations.BulkResult;
 import dev.fencepost.operations.Operations;
 import dev.fencepost.operations.Page;
-import dev.fencepost.operations.Repeat;
 import dev.fencepost.operations.ViewRow;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
@@ -102,7 +102,7 @@ abstract class OperatorCommand implements Callable<Integer> {
       Function<Page.Request, Future<Page<ViewRow>>> source, int limit, @Nullable String after) {
     List<ViewRow> all = new ArrayList<>();
     AtomicReference<@Nullable String> next = new AtomicReference<>(after);
-    return Repeat.until(
+    return Steps.until(
             () ->
                 source
                     .apply(

@@ -1,5 +1,6 @@
 package dev.fencepost.operations;
 
+import dev.fencepost.flow.Steps;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.operations.BulkResult.Outcome;
@@ -87,13 +88,13 @@ public final class DeadLetterDesk {
     Future<BulkResult> start() {
       if (!request.ids().isEmpty()) {
         left = request.ids().subList(0, Math.min(request.pace().max(), request.ids().size()));
-        return Repeat.until(this::nextListed)
+        return Steps.until(this::nextListed)
             .map(done -> result(left.size() < request.ids().size(), null))
             .recover(this::stopped);
       }
       return store
           .newestId()
-          .compose(last -> Repeat.until(() -> nextFiltered(last)))
+          .compose(last -> Steps.until(() -> nextFiltered(last)))
           .map(done -> result(more, null))
           .recover(this::stopped);
     }

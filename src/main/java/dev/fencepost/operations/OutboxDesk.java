@@ -1,5 +1,6 @@
 package dev.fencepost.operations;
 
+import dev.fencepost.flow.Steps;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.operations.BulkResult.Outcome;
@@ -127,7 +128,7 @@ public final class OutboxDesk {
                       request.ratePerSecond());
               Run run = new Run(bounded, progress);
               return noted(bounded, by, null)
-                  .compose(v -> Repeat.until(run::step))
+                  .compose(v -> Steps.until(run::step))
                   .compose(done -> noted(bounded, by, run.rows))
                   .map(v -> new ReplayResult(request.dryRun(), run.rows, request.since(), until));
             });

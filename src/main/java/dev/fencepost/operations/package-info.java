@@ -11,6 +11,6 @@
  * log by the store in the same transaction.
  *
  * <p>State: none is kept; each call reads anew. Imports {@code decide}, {@code model}, {@code
- * config}.
+ * config}, {@code flow}.
  */
 package dev.fencepost.operations;

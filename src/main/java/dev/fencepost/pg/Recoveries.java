@@ -1,13 +1,13 @@
 package dev.fencepost.pg;
 
 import dev.fencepost.api.Receipt;
+import dev.fencepost.flow.Steps;
 import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.AttemptOutcome;
 import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.RecoveryDecision;
-import dev.fencepost.operations.Repeat;
 import dev.fencepost.worker.ActivityStore.Hold;
 import dev.fencepost.worker.Claim;
 import dev.fencepost.worker.Evidence;
@@ -77,7 +77,7 @@ final class Recoveries {
   }
 
   private Future<Void> tidy(String consumer) {
-    return Repeat.until(
+    return Steps.until(
         () ->
             execute(RecoverySql.TIDY_BATCHES, Tuple.of(consumer))
                 .map(rows -> rows.iterator().next().getLong("moved") >= TIDY_PAGE));

@@ -1,6 +1,7 @@
 package dev.fencepost.worker;
 
 import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.flow.Steps;
 import io.vertx.core.Future;
 import java.util.List;
 

@@ -1,5 +1,6 @@
 package dev.fencepost.worker;
 
+import dev.fencepost.flow.Steps;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.ArrayList;

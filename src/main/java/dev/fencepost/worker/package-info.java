@@ -1,6 +1,6 @@
 /**
  * From delivery to acknowledgement: decode, admit, claim, run, settle, ack; leases, retries,
- * recovery, progress. What it needs of PostgreSQL and RabbitMQ stands in ports; imports {@code
+ * recovery, progress. What it needs of PostgreSQL and RabbitMQ stands in ports; imports {@code flow}, {@code
  * api}, {@code decide}, {@code model}, {@code config}.
  *
  * <p>Promises: a start is counted before it runs; an outcome is settled once; a delivery is

@@ -1,4 +1,4 @@
-package dev.fencepost.worker;
+package dev.fencepost.flow;
 
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
@@ -9,14 +9,14 @@ import java.util.function.Supplier;
  * Takes one step after the other. A chain of {@code compose} calls would grow with the number of
  * steps, and its completion would run out of stack after some hundred of them.
  */
-final class Steps {
+public final class Steps {
   private Steps() {}
 
   /**
    * @param step takes a step and says whether there is another
    * @return fails as soon as a step does
    */
-  static Future<Void> until(Supplier<Future<Boolean>> step) {
+  public static Future<Void> until(Supplier<Future<Boolean>> step) {
     Promise<Void> end = Promise.promise();
     steps(step, end);
     return end.future();

@@ -1,4 +1,4 @@
-package dev.fencepost.operations;
+package dev.fencepost.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,13 +9,13 @@ import io.vertx.core.Vertx;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class RepeatTest {
+class StepsTest {
   private static final int MANY = 100_000;
   private final AtomicInteger taken = new AtomicInteger();
 
   @Test
   void stepsThatEndAtOnceUseNoStack() {
-    Future<Void> end = Repeat.until(() -> Future.succeededFuture(taken.incrementAndGet() < MANY));
+    Future<Void> end = Steps.until(() -> Future.succeededFuture(taken.incrementAndGet() < MANY));
 
     assertThat(end.succeeded()).isTrue();
     assertThat(taken).hasValue(MANY);
@@ -26,7 +26,7 @@ class RepeatTest {
     Vertx vertx = Vertx.vertx();
     try {
       Await.result(
-          Repeat.until(
+          Steps.until(
               () -> {
                 Promise<Boolean> later = Promise.promise();
                 vertx.runOnContext(v -> later.complete(taken.incrementAndGet() < MANY));
@@ -41,13 +41,13 @@ class RepeatTest {
   @Test
   void aFailureEndsIt() {
     Future<Void> failed =
-        Repeat.until(
+        Steps.until(
             () ->
                 taken.incrementAndGet() < 3
                     ? Future.succeededFuture(true)
                     : Future.failedFuture("third"));
     Future<Void> thrown =
-        Repeat.until(
+        Steps.until(
             () -> {
               throw new IllegalStateException("at once");
             });
