@@ -1,5 +1,6 @@
 package dev.fencepost.boot;
 
+import dev.fencepost.flow.Attempt;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
@@ -44,8 +45,7 @@ final class Gate {
 
   private void attempt(
       String part, Supplier<Future<Void>> check, Duration pause, Promise<Void> passed) {
-    check
-        .get()
+    Attempt.of(check)
         .onSuccess(
             v -> {
               standing.clear(part);

@@ -1,5 +1,6 @@
 package dev.fencepost.pg;
 
+import dev.fencepost.flow.Attempt;
 import dev.fencepost.relay.Doorbell;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -51,8 +52,7 @@ public final class PgDoorbell implements Doorbell {
               + " relay.poll.max; jit and synchronous_commit are what the role has");
       return;
     }
-    database
-        .dedicated("doorbell")
+    Attempt.of(() -> database.dedicated("doorbell"))
         .compose(c -> database.on(c, DEADLINE, on -> open(on, ring)).onFailure(e -> c.close()))
         .onFailure(
             e -> {

@@ -73,7 +73,7 @@ final class BatchWriter {
         connection.uncork();
         connection.flush();
       }
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) { // whoever waits must hear of it
       stopped = true;
       failed.accept(trusted(System.nanoTime()) ? RabbitErrors.of(e, "publishing channel") : lost());
     } finally {

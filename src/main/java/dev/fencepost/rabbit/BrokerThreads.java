@@ -14,7 +14,10 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The threads on which the AMQP client may block: never an event loop. All are daemons, made when
@@ -22,6 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class BrokerThreads {
 
+  private static final Logger LOG = LoggerFactory.getLogger(BrokerThreads.class);
   private static final long IDLE_SECONDS = 10;
 
   private final ThreadFactory factory = named("fencepost-amqp");
@@ -48,7 +52,7 @@ final class BrokerThreads {
   /** Runs work that may block; nothing any more once these threads are closed. */
   void run(Runnable work) {
     try {
-      blocking.execute(work);
+      blocking.execute(() -> survive(work));
     } catch (RejectedExecutionException closed) {
       // all connections have been closed as well
     }
@@ -61,7 +65,7 @@ final class BrokerThreads {
    */
   Runnable after(long millis, Runnable task) {
     try {
-      ScheduledFuture<?> due = watch.schedule(task, millis, TimeUnit.MILLISECONDS);
+      ScheduledFuture<?> due = watch.schedule(() -> survive(task), millis, TimeUnit.MILLISECONDS);
       return () -> due.cancel(false);
     } catch (RejectedExecutionException closed) {
       return () -> {}; // all connections have been closed as well
@@ -70,7 +74,26 @@ final class BrokerThreads {
 
   /** Runs {@code task} again and again until these threads are closed. */
   void every(long millis, Runnable task) {
-    watch.scheduleWithFixedDelay(task, millis, millis, TimeUnit.MILLISECONDS);
+    AtomicBoolean failing = new AtomicBoolean();
+    watch.scheduleWithFixedDelay(
+        () -> survive(task, failing), millis, millis, TimeUnit.MILLISECONDS);
+  }
+
+  /** What a task throws would end its thread without a word. */
+  private static void survive(Runnable task) {
+    survive(task, new AtomicBoolean());
+  }
+
+  /** Or its repetition; it is told of once until it works again. */
+  private static void survive(Runnable task, AtomicBoolean failing) {
+    try {
+      task.run();
+      failing.set(false);
+    } catch (Throwable fault) {
+      if (!failing.getAndSet(true)) {
+        LOG.error("a task for the broker failed", fault);
+      }
+    }
   }
 
   /** For the client's own reader and heartbeat threads. */
@@ -96,12 +119,14 @@ final class BrokerThreads {
             try {
               T result = work.call();
               onContext(context, () -> promise.complete(result));
-            } catch (Exception e) {
-              onContext(context, () -> promise.fail(e));
+            } catch (Throwable t) { // an Error too: the caller waits
+              onContext(context, () -> promise.fail(t));
             }
           });
     } catch (RejectedExecutionException closed) {
       promise.fail(closed);
+    } catch (Throwable t) { // no thread can be made
+      onContext(context, () -> promise.fail(t));
     }
     return promise.future();
   }

@@ -52,7 +52,7 @@ final class ConfirmChannel {
     this.listener = listener;
     this.share = share;
     this.thread = thread;
-    this.inbox = new ContextInbox<>(environment.context(), this::handle, this::report);
+    this.inbox = new ContextInbox<>(environment.context(), this::handle, this::report, this::broken);
     boolean returnFollowsNack = !share.connection().features().isRabbit();
     this.ledger = new ConfirmLedger(returnFollowsNack, verdicts::add);
   }
@@ -180,7 +180,25 @@ final class ConfirmChannel {
           ledger.holdsNacks()
               ? ConfirmLedger.NACK_GRACE_NANOS / 1_000_000 + 1
               : Math.max(10, Math.min(1_000, environment.confirmTimeout().toMillis() / 4));
-      timer = environment.vertx().setTimer(tick, id -> tick());
+      timer = environment.vertx().setTimer(tick, id -> guardedTick());
+    }
+  }
+
+  private void guardedTick() {
+    try {
+      tick();
+    } catch (Throwable fault) {
+      broken(fault);
+    }
+  }
+
+  /** A fault of ours: what was answered may be lost with it, so all that is out is unsettled. */
+  private void broken(Throwable fault) {
+    if (open && wire != null) {
+      verdicts.clear();
+      fail(
+          new FencepostException(FailureKind.INTERNAL, "publishing channel failed: " + fault, fault),
+          null);
     }
   }
 

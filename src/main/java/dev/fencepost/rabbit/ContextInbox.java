@@ -21,6 +21,7 @@ final class ContextInbox<T> {
   private final Context context;
   private final Consumer<T> handler;
   private final Runnable drained;
+  private final Consumer<Throwable> failed;
   private final ConcurrentLinkedQueue<T> events = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean pending = new AtomicBoolean();
 
@@ -29,9 +30,18 @@ final class ContextInbox<T> {
    * @param drained called on the context after each run of events
    */
   ContextInbox(Context context, Consumer<T> handler, Runnable drained) {
+    this(context, handler, drained, fault -> {});
+  }
+
+  /**
+   * @param failed told, on the context, when one of the two failed
+   */
+  ContextInbox(
+      Context context, Consumer<T> handler, Runnable drained, Consumer<Throwable> failed) {
     this.context = context;
     this.handler = handler;
     this.drained = drained;
+    this.failed = failed;
   }
 
   void post(T event) {
@@ -61,11 +71,12 @@ final class ContextInbox<T> {
   }
 
   /** One faulty listener must not cost the events behind it. */
-  private static void guarded(Runnable step) {
+  private void guarded(Runnable step) {
     try {
       step.run();
-    } catch (RuntimeException e) {
-      LOG.error("listener failed", e);
+    } catch (Throwable t) {
+      LOG.error("listener failed", t);
+      failed.accept(t);
     }
   }
 }

@@ -36,8 +36,18 @@ final class RowEncoder {
 
   /**
    * @param now the AMQP timestamp, in whole seconds
+   * @throws RefusedRow also for what we cannot encode for a reason that we do not know: any other
+   *     answer would have the row read again for ever
    */
   Outgoing encode(OutboxRow row, Date now) throws RefusedRow {
+    try {
+      return encoded(row, now);
+    } catch (RuntimeException | StackOverflowError e) {
+      throw RefusedRow.property("cannot be encoded: " + e);
+    }
+  }
+
+  private Outgoing encoded(OutboxRow row, Date now) throws RefusedRow {
     OutboxRow.Message message = row.message();
     if (message.body().length > maxMessageSize) {
       throw new RefusedRow(

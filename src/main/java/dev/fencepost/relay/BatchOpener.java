@@ -10,7 +10,7 @@ import java.util.Map;
 /**
  * Opens the batches of all lanes of a process together and appends their checkpoints. The order of
  * its three steps is what the cursor rests on: the sequence's last value, the mark, the snapshot
- * with first pages.
+ * with first pages. A lane that fails is void and holds up no other.
  */
 final class BatchOpener {
   private final OutboxStore store;
@@ -38,10 +38,13 @@ final class BatchOpener {
               List<LaneLoop> lanes = ofThisLife(owned);
               List<LaneLoop> ready = new ArrayList<>();
               for (LaneLoop lane : lanes) {
-                boolean idle = lane.idle(poll.floor(), poll.now());
-                if (!idle && lane.wantsBatch()) {
-                  ready.add(lane);
-                }
+                lane.guarded(
+                    () -> {
+                      boolean idle = lane.idle(poll.floor(), poll.now());
+                      if (!idle && lane.wantsBatch()) {
+                        ready.add(lane);
+                      }
+                    });
               }
               return ready.isEmpty()
                   ? checkpoint(lanes, false).map(v -> new Turn(poll.requests(), false))
@@ -76,10 +79,13 @@ final class BatchOpener {
   private static Map<LaneLoop, Checkpoint> due(List<LaneLoop> lanes, boolean forced) {
     Map<LaneLoop, Checkpoint> due = new LinkedHashMap<>();
     for (LaneLoop lane : lanes) {
-      Checkpoint checkpoint = lane.due(forced);
-      if (checkpoint != null) {
-        due.put(lane, checkpoint);
-      }
+      lane.guarded(
+          () -> {
+            Checkpoint checkpoint = lane.due(forced);
+            if (checkpoint != null) {
+              due.put(lane, checkpoint);
+            }
+          });
     }
     return due;
   }
@@ -100,14 +106,16 @@ final class BatchOpener {
         .onSuccess(
             marked ->
                 due.forEach(
-                    (lane, checkpoint) ->
-                        lane.appended(checkpoint, marked.appended().contains(lane.number()))));
+                    (lane, checkpoint) -> {
+                      boolean accepted = marked.appended().contains(lane.number());
+                      lane.guarded(() -> lane.appended(checkpoint, accepted));
+                    }));
   }
 
   private Future<Turn> open(List<LaneLoop> lanes, List<LaneLoop> ready) {
     Map<LaneLoop, Checkpoint> due = due(lanes, false);
     Map<LaneLoop, OutboxStore.Opening> openings = new LinkedHashMap<>();
-    ready.forEach(lane -> openings.put(lane, lane.opening()));
+    ready.forEach(lane -> lane.guarded(() -> openings.put(lane, lane.opening())));
     OutboxStore.Turn turn =
         store.open(instance, life, List.copyOf(due.values()), List.copyOf(openings.values()));
     return marked(due, turn.marked())
@@ -124,19 +132,22 @@ final class BatchOpener {
       Map<LaneLoop, OutboxStore.Opening> openings,
       OutboxStore.Marked marked,
       OutboxStore.Opened opened) {
-    boolean any = false;
+    List<LaneLoop> took = new ArrayList<>();
     for (LaneLoop lane : lanes) {
       // Of another life: the next look at the database finds that out, too, and has it read again.
       if (lane.stopped() || !lane.life().equals(opened.life())) {
         continue;
       }
-      boolean idle = lane.idle(marked.floor(), opened.cur());
       OutboxStore.Opening opening = openings.get(lane);
-      if (!idle && opening != null) {
-        lane.opened(opened, marked.floor(), opening);
-        any = true;
-      }
+      lane.guarded(
+          () -> {
+            boolean idle = lane.idle(marked.floor(), opened.cur());
+            if (!idle && opening != null) {
+              lane.opened(opened, marked.floor(), opening);
+              took.add(lane);
+            }
+          });
     }
-    return any;
+    return !took.isEmpty();
   }
 }

@@ -1,11 +1,13 @@
 package dev.fencepost.relay;
 
 import dev.fencepost.decide.RefusalPolicy;
+import dev.fencepost.flow.Attempt;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.LagCause;
 import dev.fencepost.model.OutboxRow;
 import dev.fencepost.model.ParkedReason;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
@@ -50,6 +52,9 @@ final class LaneChannel {
      * @param refusal as in {@link Publisher.Listener#closed}
      */
     void gone(FencepostException cause, @Nullable ParkedReason refusal);
+
+    /** Runs a step; where it fails, the lane is void. */
+    void guarded(Runnable step);
   }
 
   LaneChannel(
@@ -89,21 +94,21 @@ final class LaneChannel {
       return;
     }
     opening = true;
-    publisher
-        .open(name, trust, new Listening())
-        .onComplete(
-            result -> {
-              opening = false;
-              if (result.failed()) {
-                failed(result.cause());
-              } else if (stopped) {
-                result.result().close();
-              } else {
-                open = result.result();
-                fault = null;
-                owner.usable();
-              }
-            });
+    Attempt.of(() -> publisher.open(name, trust, new Listening()))
+        .onComplete(result -> owner.guarded(() -> opened(result)));
+  }
+
+  private void opened(AsyncResult<Publisher.PublishChannel> result) {
+    opening = false;
+    if (result.failed()) {
+      failed(result.cause());
+    } else if (stopped) {
+      result.result().close();
+    } else {
+      open = result.result();
+      fault = null;
+      owner.usable();
+    }
   }
 
   /** It works: the next fault is the first again. */
@@ -119,7 +124,7 @@ final class LaneChannel {
     Duration pause = RefusalPolicy.backoff(++faults, FIRST_PAUSE, LONGEST_PAUSE);
     LOG.debug("{}: {}; again in {} ms", name, fault.getMessage(), pause.toMillis());
     if (!stopped) {
-      vertx.setTimer(Math.max(1, pause.toMillis()), id -> start());
+      vertx.setTimer(Math.max(1, pause.toMillis()), id -> owner.guarded(this::start));
       owner.halted();
     }
   }
@@ -135,12 +140,16 @@ final class LaneChannel {
     @Override
     public void settled(List<Publisher.Verdict> verdicts) {
       if (!stopped) {
-        owner.settled(verdicts);
+        owner.guarded(() -> owner.settled(verdicts));
       }
     }
 
     @Override
     public void blocked(boolean now, String reason) {
+      owner.guarded(() -> changed(now, reason));
+    }
+
+    private void changed(boolean now, String reason) {
       blocked = now ? reason : null;
       if (now && !stopped) {
         owner.halted();
@@ -151,6 +160,10 @@ final class LaneChannel {
 
     @Override
     public void closed(FencepostException cause, @Nullable ParkedReason refusal) {
+      owner.guarded(() -> gone(cause, refusal));
+    }
+
+    private void gone(FencepostException cause, @Nullable ParkedReason refusal) {
       open = null;
       blocked = null;
       if (stopped) {

@@ -5,6 +5,7 @@ import dev.fencepost.decide.LaneShares;
 import dev.fencepost.decide.LeaseRules;
 import io.vertx.core.Future;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -44,6 +45,9 @@ final class LaneLeases {
     void lost(int lane);
 
     void handOver(List<Integer> lanes);
+
+    /** Lanes that failed here and are to be left alone for now. */
+    Set<Integer> resting();
   }
 
   LaneLeases(LaneStore store, RelaySettings settings, Fleet fleet) {
@@ -64,13 +68,22 @@ final class LaneLeases {
         .renew(
             settings.instance(),
             times().ttl(),
-            fleet.lanes().values().stream().map(LaneLoop::report).toList())
+            reports())
         .compose(
             standing -> {
               fleet.parked(standing.parked());
               renewed(before, standing, sent);
               return share(standing);
             });
+  }
+
+  /** One that cannot be told of is not renewed, and is void; the others are. */
+  private List<LaneStore.Report> reports() {
+    List<LaneStore.Report> reports = new ArrayList<>();
+    for (LaneLoop lane : List.copyOf(fleet.lanes().values())) {
+      lane.guarded(() -> reports.add(lane.report()));
+    }
+    return reports;
   }
 
   private void renewed(Set<Integer> before, LaneStore.Standing standing, long sent) {
@@ -80,7 +93,7 @@ final class LaneLeases {
       if (behind != null) {
         trusted(lane, sent);
         if (loop != null) {
-          loop.renewed(behind);
+          loop.guarded(() -> loop.renewed(behind));
         }
       } else if (loop != null) {
         fleet.lost(lane);
@@ -108,6 +121,7 @@ final class LaneLeases {
     Set<Integer> free = new HashSet<>(standing.free());
     free.addAll(standing.own()); // those that were dropped here are to be taken again
     free.removeAll(fleet.lanes().keySet());
+    free.removeAll(fleet.resting());
     List<Integer> wanted =
         LaneShares.toTake(free, staying.size(), share, settings.instance().hashCode());
     return take(Set.copyOf(wanted)).map(taken -> pause(standing, staying.size() + taken < share));

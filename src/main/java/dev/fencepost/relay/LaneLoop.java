@@ -2,6 +2,8 @@ package dev.fencepost.relay;
 
 import dev.fencepost.decide.LeaseRules;
 import dev.fencepost.decide.Snapshot;
+import dev.fencepost.flow.Attempt;
+import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.OutboxRow;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -9,6 +11,7 @@ import io.vertx.core.Vertx;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +47,6 @@ public final class LaneLoop {
    * @param total of all lanes
    * @param log of all lanes
    * @param wake asks for a batch or a checkpoint
-   * @param lost what is held is void: to be stopped and, if still owned, taken again
    */
   record Lane(
       LaneStore.Taken taken,
@@ -52,7 +54,16 @@ public final class LaneLoop {
       ParkedTotal total,
       ParkedLog log,
       Runnable wake,
-      Runnable lost) {
+      Lost lost) {
+    /** Runs what touches the lane. Where it fails nobody knows how the lane stands: it is void. */
+    void guarded(Runnable step) {
+      try {
+        step.run();
+      } catch (Throwable fault) { // an Error too: the lane would stand still for ever
+        lost.because(fault);
+      }
+    }
+
     int number() {
       return taken.newest().lane();
     }
@@ -64,6 +75,14 @@ public final class LaneLoop {
     boolean trusted() {
       return LeaseRules.trusted(System.nanoTime(), trust.nanoTime());
     }
+  }
+
+  /** What a lane holds is void: it is to be stopped and, if still owned, taken again. */
+  interface Lost {
+    /**
+     * @param fault of ours, or null when the database is not what the lane knew
+     */
+    void because(@Nullable Throwable fault);
   }
 
   LaneLoop(Vertx vertx, RelaySettings settings, RelayPorts ports, Lane lane) {
@@ -81,8 +100,13 @@ public final class LaneLoop {
   }
 
   void start() {
-    sender.start();
+    guarded(sender::start);
     tick();
+  }
+
+  /** What fails within makes the lane void, and fails nobody else. */
+  void guarded(Runnable step) {
+    lane.guarded(step);
   }
 
   int number() {
@@ -104,13 +128,13 @@ public final class LaneLoop {
   /** What is held is void. */
   void voided() {
     if (!stopped) {
-      lane.lost().run();
+      lane.lost().because(null);
     }
   }
 
   /** Operators ask something of parked rows. */
   void requested() {
-    refusals.requested();
+    guarded(refusals::requested);
   }
 
   // Batches
@@ -168,8 +192,19 @@ public final class LaneLoop {
 
   /** Publishes what may be published, reads the next page if there is room, parks the refused. */
   Future<Void> tick() {
-    sender.pump();
-    return Future.join(read(), park()).mapEmpty();
+    guarded(sender::pump);
+    return Future.join(sound(this::read), sound(this::park)).mapEmpty();
+  }
+
+  /** A store that fails is asked again; anything else leaves the lane in an unknown state. */
+  private Future<Void> sound(Supplier<Future<Void>> step) {
+    return Attempt.of(step)
+        .onFailure(
+            failure -> {
+              if (!(failure instanceof FencepostException) && !stopped) {
+                lane.lost().because(failure);
+              }
+            });
   }
 
   private Future<Void> read() {
@@ -282,7 +317,7 @@ public final class LaneLoop {
   Future<Void> drain() {
     if (draining == null) {
       draining = Promise.promise();
-      advance();
+      guarded(this::advance);
     }
     return draining.future();
   }
@@ -307,7 +342,7 @@ public final class LaneLoop {
   /** Its lease was prolonged: publishing that stopped for want of trust goes on. */
   void renewed(LaneStore.Behind behind) {
     ports.events().lag(lane.number(), behind.oldest(), behind.cause());
-    sender.renewed();
+    guarded(sender::renewed);
     tick();
   }
 

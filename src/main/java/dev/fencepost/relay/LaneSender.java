@@ -156,6 +156,11 @@ final class LaneSender implements LaneChannel.Owner, Suspects.Court {
     moved.run();
   }
 
+  @Override
+  public void guarded(Runnable step) {
+    lane.guarded(step);
+  }
+
   /** Its lease was prolonged: publishing that stopped for want of trust goes on. */
   void renewed() {
     refusals.renewed();

@@ -111,7 +111,7 @@ final class Quarantine implements LaneChannel.Owner {
     }
     pump();
     if (waiting.isEmpty() && out.isEmpty()) {
-      vertx.setTimer(IDLE.toMillis(), id -> closeIdle());
+      vertx.setTimer(IDLE.toMillis(), id -> guarded(this::closeIdle));
     }
   }
 
@@ -126,6 +126,11 @@ final class Quarantine implements LaneChannel.Owner {
   @Override
   public void usable() {
     pump();
+  }
+
+  @Override
+  public void guarded(Runnable step) {
+    lane.guarded(step);
   }
 
   /** What stops it stops the lane's own channel too, which tells of it. */

@@ -1,6 +1,7 @@
 package dev.fencepost.relay;
 
 import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.flow.Attempt;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +36,7 @@ public final class RelayLoop implements LaneLeases.Fleet {
   private final Upkeep upkeep;
   private final ParkedTotal total;
   private final ParkedLog log = new ParkedLog(LOG::warn, LOG::info, System::nanoTime);
+  private final Relapses relapses = new Relapses(System::nanoTime);
   private boolean stopping;
   private boolean asleep;
   private boolean busy;
@@ -148,11 +151,21 @@ public final class RelayLoop implements LaneLeases.Fleet {
 
   @Override
   public void take(LaneStore.Taken taken, Publisher.TrustDeadline trust) {
+    try {
+      begin(taken, trust);
+    } catch (Throwable fault) { // the other lanes are to be taken nevertheless
+      int number = taken.newest().lane();
+      LOG.error("lane {} fence={} cannot be begun; it is taken anew", number, taken.fence(), fault);
+      relapses.failed(number);
+    }
+  }
+
+  private void begin(LaneStore.Taken taken, Publisher.TrustDeadline trust) {
     int number = taken.newest().lane();
     LaneLoop[] self = new LaneLoop[1];
     LaneLoop.Lane lane =
         new LaneLoop.Lane(
-            taken, trust, total, log, turns::soon, () -> drop(self[0], "is to be read again"));
+            taken, trust, total, log, turns::soon, fault -> voided(self[0], fault));
     LaneLoop loop = new LaneLoop(vertx, settings, ports, lane);
     self[0] = loop;
     LaneLoop before = lanes.put(number, loop);
@@ -174,17 +187,34 @@ public final class RelayLoop implements LaneLeases.Fleet {
     }
   }
 
+  private void voided(LaneLoop lane, @Nullable Throwable fault) {
+    if (fault == null) {
+      drop(lane, "is to be read again");
+    } else if (lanes.get(lane.number()) == lane) {
+      LOG.error(
+          "lane {} fence={} failed and is given up; it is taken anew", lane.number(), lane.fence(), fault);
+      relapses.failed(lane.number());
+      forget(lane);
+      renewals.soon();
+    }
+  }
+
   private void drop(LaneLoop lane, String why) {
     LOG.warn("lane {} fence={} {}", lane.number(), lane.fence(), why);
     forget(lane);
     renewals.soon();
   }
 
+  @Override
+  public Set<Integer> resting() {
+    return relapses.resting();
+  }
+
   private Future<Void> forget(LaneLoop lane) {
     lanes.remove(lane.number(), lane);
     leaving.remove(lane.number());
     ports.events().lanesOwned(lanes.size());
-    return lane.stop();
+    return Attempt.of(lane::stop);
   }
 
   @Override

@@ -1,5 +1,7 @@
 package dev.fencepost.relay;
 
+import dev.fencepost.flow.Attempt;
+import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.time.Duration;
@@ -9,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs a tick again and again: the next one is timed when the last has settled, so that two never
- * overlap. A tick that fails is tried again after a second.
+ * overlap. A tick that fails, in whatever way, is tried again after a second.
  */
 final class Repeating {
   private static final Logger LOG = LoggerFactory.getLogger(Repeating.class);
@@ -90,7 +92,7 @@ final class Repeating {
     asked = false;
     begunAt = System.nanoTime();
     current =
-        attempt()
+        Attempt.of(tick)
             .recover(
                 failure -> {
                   report(failure);
@@ -99,17 +101,13 @@ final class Repeating {
             .map(this::settled);
   }
 
-  private Future<Duration> attempt() {
-    try {
-      return tick.get();
-    } catch (RuntimeException e) {
-      return Future.failedFuture(e);
-    }
-  }
-
   private void report(Throwable failure) {
     if (!failing && !stopped) {
-      LOG.warn("{}: {}", what, failure.getMessage());
+      if (failure instanceof FencepostException) {
+        LOG.warn("{}: {}", what, failure.getMessage());
+      } else {
+        LOG.error("{}", what, failure); // a fault of ours
+      }
     }
     LOG.debug("{}", what, failure);
     failed = true;

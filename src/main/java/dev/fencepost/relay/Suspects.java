@@ -27,6 +27,9 @@ final class Suspects {
 
     /** Suspects are free again. */
     void released();
+
+    /** Runs a step; where it fails, the lane is void. */
+    void guarded(Runnable step);
   }
 
   Suspects(InFlight rows, Quarantine quarantine, Court court) {
@@ -65,7 +68,7 @@ final class Suspects {
         .onSuccess(
             verdict -> {
               trying = false;
-              judge(held, verdict);
+              court.guarded(() -> judge(held, verdict));
             });
   }
 

@@ -16,9 +16,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A span from the write of a row to its verdict; the message carries it on. */
 final class TracedPublisher implements Publisher {
+  private static final Logger LOG = LoggerFactory.getLogger(TracedPublisher.class);
 
   private final Publisher publisher;
   private final Tracer tracer;
@@ -66,9 +69,19 @@ final class TracedPublisher implements Publisher {
     public void publish(List<OutboxRow> rows) {
       List<OutboxRow> traced = new ArrayList<>(rows.size());
       for (OutboxRow row : rows) {
-        traced.add(traced(row));
+        traced.add(tracedOrNot(row));
       }
       channel.publish(traced);
+    }
+
+    /** Whatever tracing makes of a row, it is published. */
+    private OutboxRow tracedOrNot(OutboxRow row) {
+      try {
+        return traced(row);
+      } catch (RuntimeException fault) {
+        LOG.debug("event {} is not traced", row.eventId(), fault);
+        return row;
+      }
     }
 
     private OutboxRow traced(OutboxRow row) {

@@ -39,6 +39,14 @@ final class LoopWatch {
 
   /** From a thread that is not the loop's. */
   void check() {
+    try {
+      look();
+    } catch (Throwable fault) { // it would not be asked again
+      LOG.error("the watch over the event loop failed", fault);
+    }
+  }
+
+  private void look() {
     Job job = inside;
     long silent = timers.nanos() - since;
     if (job != null && !told && silent > ALARM.toNanos()) {

@@ -116,7 +116,7 @@ class DrainingLaneTest {
         vertx,
         new RelaySettings("me", RelayConfigs.relay(1)),
         ports,
-        new LaneLoop.Lane(taken, () -> trusted, new ParkedTotal(100), log, () -> {}, () -> {}));
+        new LaneLoop.Lane(taken, () -> trusted, new ParkedTotal(100), log, () -> {}, fault -> {}));
   }
 
   private static <T> T port(Class<T> type, Object answer) {

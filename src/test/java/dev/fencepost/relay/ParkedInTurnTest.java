@@ -136,7 +136,7 @@ class ParkedInTurnTest {
         vertx,
         new RelaySettings("me", RelayConfigs.relay(1)),
         ports,
-        new LaneLoop.Lane(taken, () -> trusted, new ParkedTotal(100), log, () -> {}, () -> {}));
+        new LaneLoop.Lane(taken, () -> trusted, new ParkedTotal(100), log, () -> {}, fault -> {}));
   }
 
   /** Does nothing, and answers nothing. */
