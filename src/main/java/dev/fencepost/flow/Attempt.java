@@ -12,9 +12,7 @@ public final class Attempt {
   public static <T> Future<T> of(Supplier<? extends @Nullable Future<T>> call) {
     try {
       Future<T> future = call.get();
-      return future == null
-          ? Future.failedFuture(new NullPointerException("no future"))
-          : future;
+      return future == null ? Future.failedFuture(new NullPointerException("no future")) : future;
     } catch (Throwable t) { // an Error too: nobody else would hear of it
       return Future.failedFuture(t);
     }

@@ -52,7 +52,8 @@ final class ConfirmChannel {
     this.listener = listener;
     this.share = share;
     this.thread = thread;
-    this.inbox = new ContextInbox<>(environment.context(), this::handle, this::report, this::broken);
+    this.inbox =
+        new ContextInbox<>(environment.context(), this::handle, this::report, this::broken);
     boolean returnFollowsNack = !share.connection().features().isRabbit();
     this.ledger = new ConfirmLedger(returnFollowsNack, verdicts::add);
   }
@@ -197,7 +198,8 @@ final class ConfirmChannel {
     if (open && wire != null) {
       verdicts.clear();
       fail(
-          new FencepostException(FailureKind.INTERNAL, "publishing channel failed: " + fault, fault),
+          new FencepostException(
+              FailureKind.INTERNAL, "publishing channel failed: " + fault, fault),
           null);
     }
   }

@@ -36,8 +36,7 @@ final class ContextInbox<T> {
   /**
    * @param failed told, on the context, when one of the two failed
    */
-  ContextInbox(
-      Context context, Consumer<T> handler, Runnable drained, Consumer<Throwable> failed) {
+  ContextInbox(Context context, Consumer<T> handler, Runnable drained, Consumer<Throwable> failed) {
     this.context = context;
     this.handler = handler;
     this.drained = drained;

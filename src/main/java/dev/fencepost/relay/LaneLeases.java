@@ -65,10 +65,7 @@ final class LaneLeases {
     long sent = System.nanoTime();
     Set<Integer> before = Set.copyOf(fleet.lanes().keySet());
     return store
-        .renew(
-            settings.instance(),
-            times().ttl(),
-            reports())
+        .renew(settings.instance(), times().ttl(), reports())
         .compose(
             standing -> {
               fleet.parked(standing.parked());

@@ -164,8 +164,7 @@ public final class RelayLoop implements LaneLeases.Fleet {
     int number = taken.newest().lane();
     LaneLoop[] self = new LaneLoop[1];
     LaneLoop.Lane lane =
-        new LaneLoop.Lane(
-            taken, trust, total, log, turns::soon, fault -> voided(self[0], fault));
+        new LaneLoop.Lane(taken, trust, total, log, turns::soon, fault -> voided(self[0], fault));
     LaneLoop loop = new LaneLoop(vertx, settings, ports, lane);
     self[0] = loop;
     LaneLoop before = lanes.put(number, loop);
@@ -192,7 +191,10 @@ public final class RelayLoop implements LaneLeases.Fleet {
       drop(lane, "is to be read again");
     } else if (lanes.get(lane.number()) == lane) {
       LOG.error(
-          "lane {} fence={} failed and is given up; it is taken anew", lane.number(), lane.fence(), fault);
+          "lane {} fence={} failed and is given up; it is taken anew",
+          lane.number(),
+          lane.fence(),
+          fault);
       relapses.failed(lane.number());
       forget(lane);
       renewals.soon();

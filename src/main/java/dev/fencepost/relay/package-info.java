@@ -2,8 +2,7 @@
  * Reads the outbox and publishes it: every committed row at least once, those of one key in the
  * order of their seq, none settled without a confirm (docs/relay.md). What it needs of PostgreSQL
  * and RabbitMQ stands in ports; imports {@code decide}, {@code model}, {@code config}, {@code
- * flow}. Everything
- * of a process is confined to one context.
+ * flow}. Everything of a process is confined to one context.
  *
  * <p>States. A lane: free → owned (running → draining → stopped) → free; ownership is the lease in
  * the database, a running lane whose trust has run out only stands still. A batch: being read →

@@ -1,7 +1,7 @@
 /**
  * From delivery to acknowledgement: decode, admit, claim, run, settle, ack; leases, retries,
- * recovery, progress. What it needs of PostgreSQL and RabbitMQ stands in ports; imports {@code flow}, {@code
- * api}, {@code decide}, {@code model}, {@code config}.
+ * recovery, progress. What it needs of PostgreSQL and RabbitMQ stands in ports; imports {@code
+ * flow}, {@code api}, {@code decide}, {@code model}, {@code config}.
  *
  * <p>Promises: a start is counted before it runs; an outcome is settled once; a delivery is
  * acknowledged after its outcome is durable and never before; a lost lease changes nothing; an

@@ -57,7 +57,8 @@ class LaneLoopTest {
     LaneLoop lane = lane(0, fresh());
     opened(lane, row(1));
     awaitArrived(1);
-    store.marks = () -> Future.succeededFuture(new OutboxStore.Marked("life", FLOOR + 1, false, Set.of()));
+    store.marks =
+        () -> Future.succeededFuture(new OutboxStore.Marked("life", FLOOR + 1, false, Set.of()));
     result(() -> opener.close(lane));
 
     assertThat(lost).containsExactly("0 void");
@@ -161,8 +162,7 @@ class LaneLoopTest {
     opened(lane);
 
     Await.until("it is read to the end", SOON, () -> on(lane::wantsBatch));
-    assertThat(store.asked)
-        .containsExactly("10-20", "60000-60001", FLOOR + "-" + Long.MAX_VALUE);
+    assertThat(store.asked).containsExactly("10-20", "60000-60001", FLOOR + "-" + Long.MAX_VALUE);
   }
 
   @Test
@@ -232,7 +232,13 @@ class LaneLoopTest {
   private LaneLoop lane(int number, Cursor cursor) throws Exception {
     LaneStore.Taken taken =
         new LaneStore.Taken(
-            "life", new Checkpoint(number, 0, 0, -1, cursor), 1, Set.of(), Set.of(), Set.of(), Map.of());
+            "life",
+            new Checkpoint(number, 0, 0, -1, cursor),
+            1,
+            Set.of(),
+            Set.of(),
+            Set.of(),
+            Map.of());
     ParkedLog log = new ParkedLog(line -> {}, line -> {}, System::nanoTime);
     RelayPorts ports =
         new RelayPorts(
