@@ -8,20 +8,27 @@ import java.util.concurrent.locks.LockSupport;
 final class BrokerLimit implements Entrant {
 
   private final Servers servers;
-  private final Queue queue;
+  private final Destination destination;
+  private final AutoCloseable closed;
   private final int messages;
   private final int size;
 
   BrokerLimit(Servers servers, String queueType, int messages, int size) {
+    this(servers, new Queue(servers.brokerUri(), "bench.limit", queueType), messages, size);
+  }
+
+  <D extends Destination & AutoCloseable> BrokerLimit(
+      Servers servers, D destination, int messages, int size) {
     this.servers = servers;
-    this.queue = new Queue(servers.brokerUri(), "bench.limit", queueType);
+    this.destination = destination;
+    this.closed = destination;
     this.messages = messages;
     this.size = size;
   }
 
   @Override
   public String name() {
-    return "PerfTest";
+    return Peer.PERFTEST.word();
   }
 
   @Override
@@ -35,7 +42,7 @@ final class BrokerLimit implements Entrant {
 
   @Override
   public Map<String, Double> round(int number) {
-    queue.recreate();
+    destination.recreate();
     int all = messages * 2;
     List<String> arguments =
         List.of(
@@ -43,12 +50,10 @@ final class BrokerLimit implements Entrant {
             "--uri",
             servers.brokerUri(),
             "--predeclared",
-            "--queue",
-            queue.name(),
             "--exchange",
-            "",
+            destination.exchange(),
             "--routing-key",
-            queue.name(),
+            destination.routingKey(),
             "--producers",
             "1",
             "--consumers",
@@ -64,7 +69,7 @@ final class BrokerLimit implements Entrant {
     try (JavaProcess process = JavaProcess.start("perftest", Paths.peers(), arguments)) {
       Figures.Moment from = passes(process, messages);
       Figures.Moment to = passes(process, all);
-      Map<String, Double> figures = Figures.between(from, to);
+      Map<String, Double> figures = Figures.between(from, to, destination.copies());
       figures.remove(Figures.POSTGRES);
       return figures;
     }
@@ -72,14 +77,14 @@ final class BrokerLimit implements Entrant {
 
   private Figures.Moment passes(JavaProcess process, int count) {
     while (true) {
-      long depth = queue.depth();
+      long depth = destination.depth();
       if (depth >= count) {
         return new Figures.Moment(
             System.nanoTime(),
             depth,
             new Contender.Cpu(Proc.cpu(process.pid()), 0, servers.brokerCpu()));
       }
-      if (!process.isAlive() && queue.depth() < count) {
+      if (!process.isAlive() && destination.depth() < count) {
         throw new IllegalStateException("PerfTest has ended\n" + process.logText());
       }
       LockSupport.parkNanos(40_000_000);
@@ -94,6 +99,10 @@ final class BrokerLimit implements Entrant {
 
   @Override
   public void close() {
-    queue.close();
+    try {
+      closed.close();
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
   }
 }

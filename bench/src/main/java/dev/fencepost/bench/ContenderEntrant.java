@@ -47,6 +47,11 @@ abstract class ContenderEntrant<C extends Contender> implements Entrant {
   }
 
   @Override
+  public JavaProcess process() {
+    return contender.process();
+  }
+
+  @Override
   public void close() {
     contender.close();
   }

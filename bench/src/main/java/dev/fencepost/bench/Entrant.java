@@ -19,6 +19,11 @@ interface Entrant extends AutoCloseable {
 
   void thaw();
 
+  /** What it runs in, once started; null when it has no process that lasts. */
+  default JavaProcess process() {
+    return null;
+  }
+
   @Override
   void close();
 }

@@ -11,9 +11,9 @@ import java.util.List;
 final class Fencepost {
 
   static final String MAIN = "dev.fencepost.cli.Main";
-  static final String INSERT =
-      "insert into fencepost.outbox (routing_key, type, key, payload)"
-          + " values ('%s', 'order.placed', ?, ?)";
+  private static final String INSERT =
+      "insert into fencepost.outbox (exchange, routing_key, type, key, payload)"
+          + " values ('%s', '%s', 'order.placed', ?, ?)";
 
   private Fencepost() {}
 
@@ -65,12 +65,17 @@ final class Fencepost {
         .formatted(queue, more, kind, handler.getName());
   }
 
+  /** One row as an application writes it. */
+  static String insert(Destination to) {
+    return INSERT.formatted(to.exchange(), to.routingKey());
+  }
+
   /** Rows committed in one transaction, keys spread evenly. */
-  static String fill(String queue, int rows, int size) {
-    return ("insert into fencepost.outbox (routing_key, type, key, payload)"
-            + " select '%s', 'order.placed', 'order-' || i %% %d,"
+  static String fill(Destination to, int rows, int size) {
+    return ("insert into fencepost.outbox (exchange, routing_key, type, key, payload)"
+            + " select '%s', '%s', 'order.placed', 'order-' || i %% %d,"
             + " int4send(i) || convert_to(repeat('x', %d), 'UTF8')"
             + " from generate_series(0, %d - 1) i")
-        .formatted(queue, Relay.KEYS, size - 4, rows);
+        .formatted(to.exchange(), to.routingKey(), Relay.KEYS, size - 4, rows);
   }
 }

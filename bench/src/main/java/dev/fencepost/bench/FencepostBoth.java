@@ -50,12 +50,12 @@ final class FencepostBoth extends Relay {
 
   @Override
   void fill(int rows, int size) {
-    database.execute(Fencepost.fill(queue.name(), rows, size));
+    database.execute(Fencepost.fill(queue, rows, size));
   }
 
   @Override
   String insert() {
-    return Fencepost.INSERT.formatted(queue.name());
+    return Fencepost.insert(queue);
   }
 
   long finished() {

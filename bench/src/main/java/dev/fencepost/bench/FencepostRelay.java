@@ -3,7 +3,7 @@ package dev.fencepost.bench;
 import java.nio.file.Path;
 
 /** The product's relay. */
-final class FencepostRelay extends Relay {
+class FencepostRelay extends Relay {
 
   private final String options;
   private final String[] jvm;
@@ -26,6 +26,11 @@ final class FencepostRelay extends Relay {
             name(), Fencepost.servers(servers, database) + "worker: {enabled: false}\n" + options);
   }
 
+  /** Where its events go. */
+  Destination destination() {
+    return queue;
+  }
+
   @Override
   JavaProcess launch() {
     return Fencepost.run(name(), file, jvm);
@@ -38,11 +43,11 @@ final class FencepostRelay extends Relay {
 
   @Override
   void fill(int rows, int size) {
-    database.execute(Fencepost.fill(queue.name(), rows, size));
+    database.execute(Fencepost.fill(destination(), rows, size));
   }
 
   @Override
   String insert() {
-    return Fencepost.INSERT.formatted(queue.name());
+    return Fencepost.insert(destination());
   }
 }

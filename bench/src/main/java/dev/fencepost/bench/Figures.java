@@ -7,6 +7,7 @@ import java.util.Map;
 final class Figures {
 
   static final String RATE = "rate";
+  static final String DELIVERIES = "deliveries_rate";
   static final String OWN = "own_cpu_us";
   static final String POSTGRES = "postgres_cpu_us";
   static final String BROKER = "broker_cpu_us";
@@ -20,6 +21,7 @@ final class Figures {
 
   static {
     HEADS.put(RATE, "messages/s");
+    HEADS.put(DELIVERIES, "deliveries/s");
     HEADS.put(P50, "p50 ms");
     HEADS.put(P99, "p99 ms");
     HEADS.put(P999, "p99.9 ms");
@@ -50,6 +52,15 @@ final class Figures {
     figures.put(OWN, cpu.own() * 1e6 / messages);
     figures.put(POSTGRES, cpu.postgres() * 1e6 / messages);
     figures.put(BROKER, cpu.broker() * 1e6 / messages);
+    return figures;
+  }
+
+  /** The same where each message goes to several queues. */
+  static Map<String, Double> between(Moment from, Moment to, int copies) {
+    Map<String, Double> figures = between(from, to);
+    if (copies > 1) {
+      figures.put(DELIVERIES, figures.get(RATE) * copies);
+    }
     return figures;
   }
 

@@ -64,4 +64,9 @@ final class Fleet implements Entrant {
     others.forEach(JavaProcess::close);
     throughput.close();
   }
+
+  @Override
+  public JavaProcess process() {
+    return throughput.process();
+  }
 }

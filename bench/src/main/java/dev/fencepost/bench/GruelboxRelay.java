@@ -8,7 +8,7 @@ final class GruelboxRelay extends Relay {
 
   GruelboxRelay(Servers servers, String queueType) {
     super(
-        "gruelbox",
+        Peer.GRUELBOX.word(),
         "transaction-outbox 4.2.268: flush in a loop, batches of 1000, 16 threads, each on a channel"
             + " of its own that waits for its confirm",
         servers,

@@ -10,12 +10,14 @@ final class HeldBack implements Entrant {
 
   private final FencepostRelay relay;
   private final RelayThroughput throughput;
+  private final int warmUps;
   private final int seconds;
   private Connection holder;
 
-  HeldBack(FencepostRelay relay, int rows, int seconds) {
+  HeldBack(FencepostRelay relay, int rows, int warmUps, int seconds) {
     this.relay = relay;
     this.throughput = new RelayThroughput(relay, rows, 256);
+    this.warmUps = warmUps;
     this.seconds = seconds;
   }
 
@@ -39,7 +41,9 @@ final class HeldBack implements Entrant {
   @Override
   public Map<String, Double> round(int number) {
     if (number == 0) {
-      throughput.round(0);
+      for (int i = 0; i < warmUps; i++) {
+        throughput.round(0);
+      }
       return throughput.round(0);
     }
     hold();
@@ -76,5 +80,10 @@ final class HeldBack implements Entrant {
   @Override
   public void close() {
     throughput.close();
+  }
+
+  @Override
+  public JavaProcess process() {
+    return throughput.process();
   }
 }

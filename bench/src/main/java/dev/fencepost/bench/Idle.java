@@ -7,17 +7,23 @@ import java.util.Map;
 /** What a process costs that has nothing to do. */
 final class Idle extends ContenderEntrant<FencepostBoth> {
 
+  private final int firstRest;
   private final int seconds;
 
-  Idle(FencepostBoth contender, int seconds) {
+  /**
+   * @param firstRest seconds before the first round: what a process burns in its first minutes is
+   *     mostly its compiler's
+   */
+  Idle(FencepostBoth contender, int firstRest, int seconds) {
     super(contender);
+    this.firstRest = firstRest;
     this.seconds = seconds;
   }
 
   @Override
   public Map<String, Double> round(int number) {
-    // Past its start, and past what it did when it was thawed.
-    rest(number == 0 ? 15 : 5);
+    // Past its start, or past what it did when it was thawed.
+    rest(number == 0 ? firstRest : 5);
     contender.database().forgetStatements();
     Contender.Cpu before = contender.cpu();
     rest(seconds);

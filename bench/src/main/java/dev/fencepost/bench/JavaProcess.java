@@ -17,11 +17,13 @@ final class JavaProcess implements AutoCloseable {
 
   private final Process process;
   private final Path log;
+  private final boolean product;
   private boolean stopped;
 
-  private JavaProcess(Process process, Path log) {
+  private JavaProcess(Process process, Path log, boolean product) {
     this.process = process;
     this.log = log;
+    this.product = product;
   }
 
   static JavaProcess start(String name, String classPath, List<String> arguments) {
@@ -49,7 +51,7 @@ final class JavaProcess implements AutoCloseable {
       Files.createDirectories(log.getParent());
       ProcessBuilder builder = new ProcessBuilder(line).redirectErrorStream(true);
       builder.redirectOutput(log.toFile());
-      JavaProcess started = new JavaProcess(builder.start(), log);
+      JavaProcess started = new JavaProcess(builder.start(), log, classPath.equals(Paths.product()));
       Runtime.getRuntime().addShutdownHook(new Thread(started::close));
       return started;
     } catch (IOException e) {
@@ -59,6 +61,11 @@ final class JavaProcess implements AutoCloseable {
 
   long pid() {
     return process.pid();
+  }
+
+  /** Whether it runs the product, not one of its peers. */
+  boolean isProduct() {
+    return product;
   }
 
   boolean isAlive() {

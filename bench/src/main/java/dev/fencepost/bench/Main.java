@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -12,17 +13,44 @@ public final class Main {
 
   private Main() {}
 
-  public static void main(String[] arguments) throws IOException {
-    Options options = Options.of(arguments);
-    Report report =
-        new Report(options.shortForm() ? Paths.TARGET.resolve("performance.md") : Paths.NOTE);
+  public static void main(String[] arguments) {
+    try {
+      Options options = Options.of(arguments);
+      if (options.help()) {
+        System.out.print(Options.manual());
+        System.exit(0);
+      }
+      System.exit(run(options) ? 0 : 1);
+    } catch (Options.Refused e) {
+      System.err.println("bench/run: " + e.getMessage() + "\n(bench/run --help says more)");
+      System.exit(2);
+    } catch (Throwable e) {
+      // Said here and now: threads of clients would keep this process alive.
+      e.printStackTrace();
+      System.exit(1);
+    }
+  }
+
+  /** Whether all scenarios went well; one that fails doesn't keep the others from running. */
+  private static boolean run(Options options) throws IOException {
+    Report report = new Report(options.publish());
+    List<String> failed = new ArrayList<>();
     try (Servers servers = new Servers()) {
       Scenarios scenarios = new Scenarios(options, servers, report);
-      List<String> names = options.chosen(scenarios.names());
       report.text("machine", machine(servers));
-      names.forEach(scenarios::run);
+      for (String name : options.chosen()) {
+        try {
+          scenarios.run(name);
+        } catch (RuntimeException | AssertionError e) {
+          e.printStackTrace();
+          failed.add(name);
+        }
+      }
     }
-    System.exit(0);
+    if (!failed.isEmpty()) {
+      System.err.println("failed: " + String.join(", ", failed));
+    }
+    return failed.isEmpty();
   }
 
   private static String machine(Servers servers) throws IOException {

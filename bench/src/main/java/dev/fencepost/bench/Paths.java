@@ -8,6 +8,8 @@ final class Paths {
 
   static final Path PROJECT = Path.of(System.getProperty("bench.project", ".")).toAbsolutePath();
   static final Path TARGET = PROJECT.resolve("bench/target");
+  static final Path RESULTS = TARGET.resolve("results");
+  static final Path PROFILES = TARGET.resolve("profiles");
   static final Path RUN = TARGET.resolve("run");
 
   /** Peers log what is wrong, and nothing else. */

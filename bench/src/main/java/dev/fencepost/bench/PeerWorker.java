@@ -1,5 +1,6 @@
 package dev.fencepost.bench;
 
+import dev.fencepost.bench.peer.BareConsumer;
 import dev.fencepost.bench.peer.DbSchedulerWorker;
 import dev.fencepost.bench.peer.JobRunrWorker;
 import java.util.ArrayList;
@@ -10,19 +11,11 @@ final class PeerWorker extends Worker {
 
   private final Class<?> main;
   private final double share;
-  private final boolean leavesResults;
 
-  PeerWorker(
-      String name,
-      String settings,
-      Class<?> main,
-      double share,
-      boolean leavesResults,
-      Servers servers) {
-    super(name, settings, servers);
+  PeerWorker(Peer peer, String settings, Class<?> main, double share, Servers servers) {
+    super(peer.word(), settings, servers);
     this.main = main;
     this.share = share;
-    this.leavesResults = leavesResults;
   }
 
   @Override
@@ -32,7 +25,7 @@ final class PeerWorker extends Worker {
 
   @Override
   boolean leavesResults() {
-    return leavesResults;
+    return main != BareConsumer.class;
   }
 
   @Override

@@ -23,10 +23,10 @@ final class Peers {
 
   List<Relay> relays(String queueType) {
     List<Relay> relays = new ArrayList<>();
-    if (options.invites("debezium")) {
+    if (options.invites(Peer.DEBEZIUM)) {
       relays.add(
           new PeerRelay(
-              "debezium",
+              Peer.DEBEZIUM.word(),
               "Debezium Engine 3.6.1.Final, outbox router, batch 2048, poll 10 ms, queue 8192; each"
                   + " batch published on one channel, then its confirms awaited; rows are left to"
                   + " the application to delete",
@@ -40,10 +40,10 @@ final class Peers {
             }
           });
     }
-    if (options.invites("spring")) {
+    if (options.invites(Peer.SPRING_POLLER)) {
       relays.add(
           new PeerRelay(
-              "spring-poller",
+              Peer.SPRING_POLLER.word(),
               "Spring AMQP 4.0.0: 2 threads, 500 rows `for update skip locked`, sent on one channel"
                   + " with correlated confirms and returns, deleted by one statement; channel cache"
                   + " 2000",
@@ -52,7 +52,7 @@ final class Peers {
               servers,
               queueType));
     }
-    if (options.invites("gruelbox")) {
+    if (options.invites(Peer.GRUELBOX)) {
       relays.add(new GruelboxRelay(servers, queueType));
     }
     return relays;
@@ -60,24 +60,16 @@ final class Peers {
 
   List<Worker> workers() {
     List<Worker> workers = new ArrayList<>();
-    if (options.invites("bare")) {
-      workers.add(
-          peer("bare consumer", "prefetch 1000, acknowledges each, no database", 1, false));
-    }
-    if (options.invites("spring")) {
-      workers.add(peer("spring-batch", BATCH, 1, true));
-      // Its prefetched messages must be few beside the round's.
-      workers.add(peer("spring-inbox", INBOX, 0.2, true));
-    }
-    if (options.invites("db-scheduler")) {
-      workers.add(peer("db-scheduler", DB_SCHEDULER, 0.1, true));
-    }
-    if (options.invites("jobrunr")) {
-      workers.add(peer("jobrunr", JOBRUNR, 0.05, true));
-    }
+    add(workers, Peer.BARE_CONSUMER, BARE, BareConsumer.class, 1);
+    add(workers, Peer.SPRING_BATCH, BATCH, SpringBatch.class, 1);
+    // Its prefetched messages must be few beside the round's.
+    add(workers, Peer.SPRING_INBOX, INBOX, SpringInbox.class, 0.2);
+    add(workers, Peer.DB_SCHEDULER, DB_SCHEDULER, DbSchedulerWorker.class, 0.1);
+    add(workers, Peer.JOBRUNR, JOBRUNR, JobRunrWorker.class, 0.05);
     return workers;
   }
 
+  private static final String BARE = "prefetch 1000, acknowledges each, no database";
   private static final String BATCH =
       "Spring AMQP 4.0.0 batch listener: 2 consumers, batches of 500, prefetch 1000, one batched"
           + " insert of receipts (`reWriteBatchedInserts`); fails and acknowledges as a whole";
@@ -90,15 +82,10 @@ final class Peers {
       "JobRunr 8.3.0: messages become jobs by `enqueue` of a stream, 500 together, then are"
           + " acknowledged; 20 workers, poll every 5 s, a receipt in each job";
 
-  private Worker peer(String name, String settings, double share, boolean receipts) {
-    Class<?> main =
-        switch (name) {
-          case "spring-batch" -> SpringBatch.class;
-          case "spring-inbox" -> SpringInbox.class;
-          case "db-scheduler" -> DbSchedulerWorker.class;
-          case "jobrunr" -> JobRunrWorker.class;
-          default -> BareConsumer.class;
-        };
-    return new PeerWorker(name, settings, main, share, receipts, servers);
+  private void add(
+      List<Worker> workers, Peer peer, String settings, Class<?> main, double share) {
+    if (options.invites(peer)) {
+      workers.add(new PeerWorker(peer, settings, main, share, servers));
+    }
   }
 }

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.function.IntConsumer;
 
 /** One queue, seen from the harness: it fills it, looks at its depth, or consumes it. */
-final class Queue implements AutoCloseable {
+final class Queue implements Destination, AutoCloseable {
 
   private static final int CONFIRMED_TOGETHER = 1000;
 
@@ -46,14 +46,38 @@ final class Queue implements AutoCloseable {
     call(() -> channel.queueDeclare(name, true, false, false, Map.of("x-queue-type", type)));
   }
 
-  /** Empty and new: the round before has left nothing behind. */
-  void recreate() {
+  @Override
+  public String exchange() {
+    return "";
+  }
+
+  @Override
+  public String routingKey() {
+    return name;
+  }
+
+  @Override
+  public int copies() {
+    return 1;
+  }
+
+  void declareFanout(String exchange) {
+    call(() -> channel.exchangeDeclare(exchange, "fanout", true));
+  }
+
+  void bind(String exchange) {
+    call(() -> channel.queueBind(name, exchange, ""));
+  }
+
+  @Override
+  public void recreate() {
     call(() -> channel.queueDelete(name));
     declare();
   }
 
   /** Ready messages. Not counted by a consumer, so it costs the broker next to nothing. */
-  long depth() {
+  @Override
+  public long depth() {
     return call(() -> (long) channel.queueDeclarePassive(name).getMessageCount());
   }
 

@@ -13,19 +13,24 @@ final class RelayThroughput extends ContenderEntrant<Relay> {
 
   private static final int PRIMERS = 64;
 
+  private final Destination destination;
   private final int rows;
   private final int size;
 
   RelayThroughput(Relay relay, int rows, int size) {
+    this(relay, relay.queue(), rows, size);
+  }
+
+  RelayThroughput(Relay relay, Destination destination, int rows, int size) {
     super(relay);
+    this.destination = destination;
     this.rows = Math.max(1000, (int) (rows * relay.share()));
     this.size = size;
   }
 
   @Override
   public Map<String, Double> round(int number) {
-    Queue queue = contender.queue();
-    queue.recreate();
+    destination.recreate();
     contender.tidy();
     prime();
     contender.database().forgetStatements();
@@ -33,10 +38,10 @@ final class RelayThroughput extends ContenderEntrant<Relay> {
     contender.process().stop();
     contender.fill(rows, size);
     contender.process().resume();
-    Deepest depth = new Deepest(queue);
+    Deepest depth = new Deepest(destination);
     Figures.Moment from = passes(depth::now, count -> count >= PRIMERS + rows / 10);
     Figures.Moment to = passes(depth::now, count -> count >= PRIMERS + rows);
-    Map<String, Double> figures = Figures.between(from, to);
+    Map<String, Double> figures = Figures.between(from, to, destination.copies());
     figures.put(Figures.STATEMENTS, statementsPer(rows));
     figures.put(Figures.MEMORY, memory());
     return figures;
@@ -52,20 +57,20 @@ final class RelayThroughput extends ContenderEntrant<Relay> {
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
-    until("the first rows arrive", () -> contender.queue().depth() >= PRIMERS);
+    until("the first rows arrive", () -> destination.depth() >= PRIMERS);
   }
 
   /** A quorum queue that is too busy to answer says 0. */
   private static final class Deepest {
-    private final Queue queue;
+    private final Destination destination;
     private long deepest;
 
-    Deepest(Queue queue) {
-      this.queue = queue;
+    Deepest(Destination destination) {
+      this.destination = destination;
     }
 
     long now() {
-      deepest = Math.max(deepest, queue.depth());
+      deepest = Math.max(deepest, destination.depth());
       return deepest;
     }
   }

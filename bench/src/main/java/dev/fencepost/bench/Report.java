@@ -3,7 +3,6 @@ package dev.fencepost.bench;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,15 +12,16 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 
-/** Tables between markers of the note, and every round's figures as JSON. */
+/** Tables in the results and between markers of the note; every round's figures as JSON. */
 final class Report {
 
   private static final String OURS = "fencepost";
 
-  private final Path note;
+  private final boolean publish;
 
-  Report(Path note) {
-    this.note = note;
+  /** Tables go to the results; and into the note when they are to be published. */
+  Report(boolean publish) {
+    this.publish = publish;
   }
 
   static void progress(int round, String name, Map<String, Double> figures) {
@@ -141,19 +141,34 @@ final class Report {
   }
 
   private void save(String id, String text) {
+    keep(id + ".md", text.strip() + "\n");
+    if (publish) {
+      publish(id, text.strip());
+    }
+  }
+
+  private static void keep(String file, String text) {
+    try {
+      Files.createDirectories(Paths.RESULTS);
+      Files.writeString(Paths.RESULTS.resolve(file), text);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void publish(String id, String text) {
     String begin = "<!-- bench:" + id + " -->";
     String end = "<!-- bench:end -->";
     try {
-      String all = Files.exists(note) ? Files.readString(note) : "";
-      String block = begin + "\n" + text.strip() + "\n" + end;
+      String all = Files.readString(Paths.NOTE);
+      String block = begin + "\n" + text + "\n" + end;
       int at = all.indexOf(begin);
       if (at < 0) {
-        all = all.isEmpty() ? block + "\n" : all.stripTrailing() + "\n\n" + block + "\n";
+        all = all.stripTrailing() + "\n\n" + block + "\n";
       } else {
         all = all.substring(0, at) + block + all.substring(all.indexOf(end, at) + end.length());
       }
-      Files.createDirectories(note.getParent());
-      Files.writeString(note, all);
+      Files.writeString(Paths.NOTE, all);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -170,13 +185,7 @@ final class Report {
                             .collect(Collectors.joining(",\n    "))
                         + "]")
             .collect(Collectors.joining(",\n  ", "{\n  ", "\n}\n"));
-    try {
-      Path file = Paths.TARGET.resolve("results").resolve(scenario + ".json");
-      Files.createDirectories(file.getParent());
-      Files.writeString(file, text);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    keep(scenario + ".json", text);
   }
 
   private static String json(Map<String, Double> figures) {

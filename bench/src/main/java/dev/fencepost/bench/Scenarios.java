@@ -9,76 +9,116 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /** What can be measured, by name. */
 final class Scenarios {
 
   private static final int SMALL = 256;
+  private static final int COPIES = 10;
+
+  /**
+   * One thing to measure.
+   *
+   * @param about what it is, in a line
+   */
+  record Scenario(String about, Consumer<Scenarios> run) {}
+
+  static final Map<String, Scenario> ALL = new LinkedHashMap<>();
+
+  static {
+    add(
+        "relay",
+        "committed rows of 256 B to a quorum queue",
+        all -> all.relay("relay", "quorum", SMALL));
+    add("worker", "a quorum queue worked off, a result for each message", Scenarios::worker);
+    for (int rate : new int[] {100, 500, 1000, 5000}) {
+      add(
+          "latency-" + rate,
+          "commit to delivery at %,d events a second".formatted(rate),
+          all -> all.latency(rate));
+    }
+    add("fan-out", "each event to ten quorum queues", Scenarios::fanOut);
+    add("failing", "worker: one message in a hundred fails for good", Scenarios::failing);
+    add("together", "relay and worker in one process", Scenarios::together);
+    add("backlog", "relay: a small backlog and a large one, with -Xmx128m", Scenarios::backlog);
+    add("idle", "what a process costs that has nothing to do", Scenarios::idle);
+    add("start", "from the start of a process to its first result", Scenarios::startUp);
+    add("relay-1k", "relay with 1 KiB", all -> all.relay("relay-1k", "quorum", 1024));
+    add(
+        "relay-classic",
+        "relay to a classic queue",
+        all -> all.relay("relay-classic", "classic", SMALL));
+    add("five-ms", "worker: an asynchronous handler of 5 ms", Scenarios::fiveMilliseconds);
+    add("lanes", "relay: 8 lanes over 1, 2 and 4 processes", Scenarios::lanes);
+    add("vacuum", "relay: vacuum held back for ten minutes", Scenarios::vacuum);
+  }
 
   private final Options options;
   private final Servers servers;
   private final Report report;
-  private final Map<String, Runnable> all = new LinkedHashMap<>();
 
   Scenarios(Options options, Servers servers, Report report) {
     this.options = options;
     this.servers = servers;
     this.report = report;
-    all.put("relay", () -> relay("relay", "quorum", SMALL));
-    all.put("worker", this::worker);
-    for (int rate : new int[] {100, 500, 1000, 5000}) {
-      all.put("latency-" + rate, () -> latency(rate));
-    }
-    all.put("failing", this::failing);
-    all.put("together", () -> single("together", "Relay and worker together", this::together));
-    all.put("backlog", this::backlog);
-    all.put("idle", () -> single("idle", "Idle: 100 queues, 8 lanes", this::idle));
-    all.put("start", () -> single("start", "Start-up", this::startUp));
-    all.put("relay-1k", () -> relay("relay-1k", "quorum", 1024));
-    all.put("relay-classic", () -> relay("relay-classic", "classic", SMALL));
-    all.put("five-ms", this::fiveMilliseconds);
-    all.put("lanes", this::lanes);
-    all.put("vacuum", this::vacuum);
   }
 
-  List<String> names() {
-    return List.copyOf(all.keySet());
+  private static void add(String name, String about, Consumer<Scenarios> run) {
+    ALL.put(name, new Scenario(about, run));
+  }
+
+  static List<String> names() {
+    return List.copyOf(ALL.keySet());
   }
 
   void run(String name) {
-    Runnable scenario = all.get(name);
-    if (scenario == null) {
-      throw new IllegalArgumentException("no scenario " + name + "; there are " + all.keySet());
-    }
     System.out.println("\n" + name);
-    scenario.run();
+    ALL.get(name).run().accept(this);
   }
 
   private Peers peers() {
     return new Peers(options, servers);
   }
 
-  private void measure(String id, String title, List<? extends Entrant> entrants) {
-    Map<String, String> settings = Report.settingsOf(entrants);
-    report.write(id, title, settings, options.series().run(entrants));
+  /** Rounds of entrants whose compiler must have done its work before the first that counts. */
+  private void throughput(String id, String title, List<? extends Entrant> entrants) {
+    measure(id, title, entrants, Options.UNTIL_COMPILED, options.roundsThatCount());
   }
 
-  private void single(String id, String title, java.util.function.Supplier<Entrant> entrant) {
-    measure(id, title, List.of(entrant.get()));
+  private void measure(
+      String id, String title, List<? extends Entrant> entrants, int warmUps, int rounds) {
+    Map<String, String> settings = Report.settingsOf(entrants);
+    Profiles profiles = new Profiles(id, options.profile());
+    Series series = new Series(options.warmUpsOr(warmUps), rounds, profiles);
+    report.write(id, title, settings, series.run(entrants));
   }
 
   private void relay(String id, String queueType, int size) {
     int rows = options.scaled(100_000);
     List<Entrant> entrants = new ArrayList<>();
     entrants.add(new RelayThroughput(new FencepostRelay(servers, queueType), rows, size));
-    if (options.invites("perftest")) {
+    if (options.invites(Peer.PERFTEST)) {
       entrants.add(new BrokerLimit(servers, queueType, rows, size));
     }
     for (Relay peer : peers().relays(queueType)) {
       entrants.add(new RelayThroughput(peer, rows, size));
     }
     String title = "Relay: %,d committed rows of %d B to a %s queue";
-    measure(id, title.formatted(rows, size, queueType), entrants);
+    throughput(id, title.formatted(rows, size, queueType), entrants);
+  }
+
+  private void fanOut() {
+    int rows = options.scaled(20_000);
+    List<Entrant> entrants = new ArrayList<>();
+    FencepostFanOut ours = new FencepostFanOut(servers, COPIES);
+    entrants.add(new RelayThroughput(ours, ours.destination(), rows, SMALL));
+    if (options.invites(Peer.PERFTEST)) {
+      Fan fan = new Fan(servers.brokerUri(), "bench.limit.fan-out", COPIES);
+      entrants.add(new BrokerLimit(servers, fan, rows, SMALL));
+    }
+    String title = "Fan-out: %,d events of 256 B, each to %d quorum queues; CPU per event";
+    throughput("fan-out", title.formatted(rows, COPIES), entrants);
   }
 
   private void latency(int rate) {
@@ -88,7 +128,12 @@ final class Scenarios {
     for (Relay peer : peers().relays("quorum")) {
       entrants.add(new Latency(peer, rate, seconds));
     }
-    measure("latency-" + rate, "Commit to delivery at %,d events/s".formatted(rate), entrants);
+    measure(
+        "latency-" + rate,
+        "Commit to delivery at %,d events/s".formatted(rate),
+        entrants,
+        Options.FEW,
+        options.roundsThatCount());
   }
 
   private void worker() {
@@ -97,7 +142,8 @@ final class Scenarios {
     entrants.add(new WorkerThroughput(ours("effect", NoEffect.class), messages));
     entrants.add(new WorkerThroughput(ours("idempotent", NoOperation.class), messages));
     peers().workers().forEach(peer -> entrants.add(new WorkerThroughput(peer, messages)));
-    measure("worker", "Worker: %,d messages of 256 B, quorum queue".formatted(messages), entrants);
+    throughput(
+        "worker", "Worker: %,d messages of 256 B, quorum queue".formatted(messages), entrants);
   }
 
   private FencepostWorker ours(String kind, Class<?> handler) {
@@ -122,7 +168,7 @@ final class Scenarios {
             entrants.add(
                 new WorkerThroughput(
                     new FencepostWorker(kind + " 1 % failing", kind, handler, servers), messages)));
-    measure("failing", "Worker: one message in a hundred fails for good", entrants);
+    throughput("failing", "Worker: one message in a hundred fails for good", entrants);
   }
 
   private void fiveMilliseconds() {
@@ -131,37 +177,40 @@ final class Scenarios {
         new WorkerThroughput(
             new FencepostWorker("fencepost 5 ms", "idempotent", FiveMilliseconds.class, servers),
             messages);
-    measure("five-ms", "Worker: an asynchronous handler of 5 ms", List.of(entrant));
+    throughput("five-ms", "Worker: an asynchronous handler of 5 ms", List.of(entrant));
   }
 
-  private Entrant together() {
-    return new Together(new FencepostBoth(servers), options.scaled(100_000));
+  private void together() {
+    Entrant entrant = new Together(new FencepostBoth(servers), options.scaled(100_000));
+    throughput("together", "Relay and worker together", List.of(entrant));
   }
 
-  private Entrant idle() {
-    return new Idle(new FencepostBoth(servers, 100), options.seconds(30));
+  private void idle() {
+    Entrant entrant =
+        new Idle(new FencepostBoth(servers, 100), options.seconds(180), options.seconds(30));
+    measure(
+        "idle", "Idle: 100 queues, 8 lanes", List.of(entrant), 0, options.roundsThatCount());
   }
 
-  private Entrant startUp() {
-    return new StartUp(new FencepostBoth(servers));
+  private void startUp() {
+    Entrant entrant = new StartUp(new FencepostBoth(servers));
+    measure("start", "Start-up", List.of(entrant), Options.FEW, options.roundsThatCount());
   }
 
   private void backlog() {
     List<Entrant> entrants = new ArrayList<>();
     int most = options.huge() ? 10_000_000 : 1_000_000;
-    entrants.add(backlog("10 thousand", options.scaled(10_000)));
-    entrants.add(backlog("%,d".formatted(most), options.scaled(most)));
-    Series once = new Series(1, options.shortForm() ? 1 : Math.min(3, options.rounds()));
-    report.write(
-        "backlog",
-        "Relay: backlog, with -Xmx128m",
-        Report.settingsOf(entrants),
-        once.run(entrants));
+    entrants.add(backlog("10 thousand", options.scaled(10_000), options.shortForm() ? 1 : 20));
+    entrants.add(backlog("%,d".formatted(most), options.scaled(most), 1));
+    // Warmed up when they start: a round of the large one takes long.
+    String title = "Relay: backlog, with -Xmx128m";
+    measure("backlog", title, entrants, 0, options.roundsOr(3));
   }
 
-  private Entrant backlog(String name, int rows) {
-    return new RelayThroughput(
-        new FencepostRelay("fencepost " + name, "", servers, "quorum", "-Xmx128m"), rows, SMALL);
+  private Entrant backlog(String name, int rows, int times) {
+    FencepostRelay relay =
+        new FencepostRelay("fencepost " + name, "", servers, "quorum", "-Xmx128m");
+    return new Backlog(relay, rows, options.warmUpsOr(Options.UNTIL_COMPILED), times, SMALL);
   }
 
   private void lanes() {
@@ -169,19 +218,23 @@ final class Scenarios {
     for (int processes : new int[] {1, 2, 4}) {
       entrants.add(new Fleet(servers, processes, options.scaled(100_000)));
     }
-    measure("lanes", "Relay: 8 lanes over 1, 2 and 4 processes", entrants);
+    throughput("lanes", "Relay: 8 lanes over 1, 2 and 4 processes", entrants);
   }
 
   private void vacuum() {
     int rows = options.scaled(100_000);
+    // Warmed up within its first round: the second would begin with what the first has left.
     Entrant entrant =
-        new HeldBack(new FencepostRelay(servers, "quorum"), rows, options.seconds(600));
-    Series once = new Series(0, 2);
+        new HeldBack(
+            new FencepostRelay(servers, "quorum"),
+            rows,
+            Math.max(1, options.warmUpsOr(Options.UNTIL_COMPILED)),
+            options.seconds(600));
+    String title =
+        "Relay: vacuum held back by an open transaction (first round without, second with)";
     Map<String, String> settings = Report.settingsOf(List.of(entrant));
+    Profiles profiles = new Profiles("vacuum", options.profile());
     report.write(
-        "vacuum",
-        "Relay: vacuum held back by an open transaction (first round without, second with)",
-        settings,
-        once.run(List.of(entrant)));
+        "vacuum", title, settings, new Series(0, 2, profiles).run(List.of(entrant)));
   }
 }
