@@ -4,6 +4,7 @@ import dev.fencepost.model.OutboxRow;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -28,6 +29,7 @@ final class OutboxRows {
     Buffer payload = row.getBuffer(at + 7);
     String headers = row.getString(at + 9);
     String properties = row.getString(at + 10);
+    Long written = row.getLong(at + 11);
     return new OutboxRow(
         new OutboxRow.Position(row.getLong(at + 1), row.getLong(at), lane),
         new OutboxRow.Route(row.getString(at + 3), row.getString(at + 4)),
@@ -38,6 +40,7 @@ final class OutboxRows {
             payload.getBytes(),
             row.getString(at + 8),
             headers == null ? NONE : headers,
-            properties == null ? NONE : properties));
+            properties == null ? NONE : properties,
+            written == null ? null : Instant.ofEpochSecond(written)));
   }
 }

@@ -54,23 +54,36 @@ final class OutboxSql {
       from at
       """;
 
+  /** Whole seconds; null for a time that is none. */
+  static final String WRITTEN =
+      "case when isfinite(created_at) then floor(extract(epoch from created_at))::bigint end";
+
   private static final String COLUMNS =
       """
-      seq, tx, event_id, exchange, routing_key, type, key, payload, content_type,
-        nullif(headers, '{}')::text as headers, nullif(properties, '{}')::text as properties""";
+      seq, tx, event_id, exchange, routing_key, type, key, payload, content_type, headers, properties,
+        written""";
 
   private static final String RAW =
-      "seq, tx, event_id, exchange, routing_key, type, key, payload, content_type, headers, properties";
+      """
+      seq, tx, event_id, exchange, routing_key, type, key, payload, content_type,
+        nullif(headers, '{}')::text as headers, nullif(properties, '{}')::text as properties,
+        """
+          + WRITTEN
+          + " as written";
 
-  /** Cuts a page where its bodies exceed the budget; the row that does so is the last. */
+  /** What the relay counts as a row's size, or less: characters, whatever the encoding. */
+  private static final String SIZE =
+      "octet_length(payload) + coalesce(length(headers), 2) + coalesce(length(properties), 2)";
+
+  /** Cuts a page where its rows exceed the budget; the row that does so is the last. */
   private static String cut(String budget, String page) {
     return "select "
         + COLUMNS
         + """
-         from (select *, sum(octet_length(payload)) over (order by seq rows unbounded preceding) as upto
-            from (%s) p) q
-        where upto - octet_length(payload) < %s"""
-            .formatted(page, budget);
+         from (select *, sum(size) over (order by seq rows unbounded preceding) as upto
+            from (select *, %s as size from (%s) p) s) q
+        where upto - size < %s"""
+            .formatted(SIZE, page, budget);
   }
 
   /**

@@ -49,13 +49,15 @@ final class ParkedSql {
         select p.* from heads h join ${schema}.parked_rows p on p.lane = $1 and p.seq = h.seq
         where h.key is null)
       select seq, tx, event_id, exchange, routing_key, type, key, payload, content_type,
-        nullif(headers, '{}')::text, nullif(properties, '{}')::text, reason, attempts
+        nullif(headers, '{}')::text, nullif(properties, '{}')::text,
+        ${written}, reason, attempts
       from (
         select *, sum(octet_length(payload)) over (order by seq rows unbounded preceding) as upto
         from (select * from chains order by seq limit $2) c) q
       where upto - octet_length(payload) < $3
       order by seq
-      """;
+      """
+          .replace("${written}", OutboxSql.WRITTEN);
 
   static final String PUBLISHED = gone("seq = any($2)");
 

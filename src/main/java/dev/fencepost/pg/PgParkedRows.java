@@ -44,8 +44,8 @@ public final class PgParkedRows implements ParkedRows {
                 due.add(
                     new Due(
                         OutboxRows.map(row, 0, lane),
-                        ParkedReason.ofWire(row.getString(11)),
-                        row.getInteger(12)));
+                        ParkedReason.ofWire(row.getString(12)),
+                        row.getInteger(13)));
               }
               return due;
             });

@@ -7,7 +7,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
-import java.util.Date;
 import java.util.List;
 
 /**
@@ -75,10 +74,9 @@ public final class RabbitPublisher implements Publisher {
     @Override
     public void publish(List<OutboxRow> rows) {
       List<Outgoing> batch = new ArrayList<>(rows.size());
-      Date now = new Date();
       for (OutboxRow row : rows) {
         try {
-          batch.add(encoder.encode(row, now));
+          batch.add(encoder.encode(row));
         } catch (RefusedRow refused) {
           channel.refuse(new Verdict(row.seq(), refused.reason(), refused.detail()));
         }

@@ -35,19 +35,18 @@ final class RowEncoder {
   }
 
   /**
-   * @param now the AMQP timestamp, in whole seconds
    * @throws RefusedRow also for what we cannot encode for a reason that we do not know: any other
    *     answer would have the row read again for ever
    */
-  Outgoing encode(OutboxRow row, Date now) throws RefusedRow {
+  Outgoing encode(OutboxRow row) throws RefusedRow {
     try {
-      return encoded(row, now);
+      return encoded(row);
     } catch (RuntimeException | StackOverflowError e) {
       throw RefusedRow.property("cannot be encoded: " + e);
     }
   }
 
-  private Outgoing encoded(OutboxRow row, Date now) throws RefusedRow {
+  private Outgoing encoded(OutboxRow row) throws RefusedRow {
     OutboxRow.Message message = row.message();
     if (message.body().length > maxMessageSize) {
       throw new RefusedRow(
@@ -64,8 +63,10 @@ final class RowEncoder {
             .deliveryMode(PERSISTENT)
             .messageId(row.eventId())
             .type(row.type())
-            .contentType(message.contentType())
-            .timestamp(now);
+            .contentType(message.contentType());
+    if (message.written() != null) {
+      properties.timestamp(Date.from(message.written()));
+    }
     int size =
         FIXED_BYTES
             + ShortStrings.check("event_id", row.eventId())

@@ -81,7 +81,7 @@ final class InFlight {
     Held held = new Held(row, batch, admissions++);
     order.add(held);
     batch.hold();
-    bytes += row.message().body().length;
+    bytes += row.message().size();
     return held;
   }
 
@@ -245,7 +245,7 @@ final class InFlight {
     Held head;
     while ((head = order.peek()) != null && head.state == Held.State.SETTLED) {
       order.remove();
-      bytes -= head.row.message().body().length;
+      bytes -= head.row.message().size();
       head.batch.settle(head.row.seq());
       if (head.exposed) {
         settledExposed++;

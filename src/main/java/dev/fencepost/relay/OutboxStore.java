@@ -68,17 +68,21 @@ public interface OutboxStore {
 
   /**
    * @param rows at most
-   * @param bytes of bodies, the last row excluded; the first is always read
+   * @param bytes of what rows take ({@link OutboxRow.Message#size}), the last row excluded; the first
+   *     is always read
    */
   record Limit(int rows, long bytes) {
-    /** Whether a page of this limit may have left rows behind. */
+    /**
+     * Whether a page of this limit may have left rows behind. A store must not count more than is
+     * counted here: a page that it cut would pass for the last.
+     */
     boolean reached(List<OutboxRow> page) {
       if (page.size() >= rows) {
         return true;
       }
       long sum = 0;
       for (OutboxRow row : page) {
-        sum += row.message().body().length;
+        sum += row.message().size();
       }
       return sum >= bytes;
     }

@@ -109,7 +109,8 @@ final class TracedPublisher implements Publisher {
               message.body(),
               message.contentType(),
               TraceHeaders.with(headers, parent.with(span)),
-              message.properties());
+              message.properties(),
+              message.written());
       return new OutboxRow(row.at(), row.route(), row.eventId(), row.type(), row.key(), carrying);
     }
 

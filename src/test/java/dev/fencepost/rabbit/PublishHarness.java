@@ -16,6 +16,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -105,6 +106,9 @@ final class PublishHarness implements AutoCloseable {
     return promise.future();
   }
 
+  /** When all rows of these tests were written. */
+  static final Instant WRITTEN = Instant.parse("2024-02-03T04:05:06Z");
+
   OutboxRow row(String exchange, String routingKey) {
     return row(exchange, routingKey, "{}".getBytes(StandardCharsets.UTF_8), "{}", "{}");
   }
@@ -118,7 +122,7 @@ final class PublishHarness implements AutoCloseable {
         "event-" + n,
         "order.placed",
         "order-" + n % 10,
-        new OutboxRow.Message(body, "application/json", headers, properties));
+        new OutboxRow.Message(body, "application/json", headers, properties, WRITTEN));
   }
 
   List<OutboxRow> rows(int count, String queue) {

@@ -97,7 +97,7 @@ class RabbitPublisherIT {
     assertThat(properties.getType()).isEqualTo("order.placed");
     assertThat(properties.getContentType()).isEqualTo("application/json");
     assertThat(properties.getDeliveryMode()).isEqualTo(2);
-    assertThat(properties.getTimestamp()).isNotNull();
+    assertThat(properties.getTimestamp()).isEqualTo(Date.from(PublishHarness.WRITTEN));
     assertThat(properties.getCorrelationId()).isEqualTo("c");
     assertThat(properties.getReplyTo()).isEqualTo("r");
     assertThat(properties.getExpiration()).isEqualTo("60000");
