@@ -68,8 +68,8 @@ public interface OutboxStore {
 
   /**
    * @param rows at most
-   * @param bytes of what rows take ({@link OutboxRow.Message#size}), the last row excluded; the first
-   *     is always read
+   * @param bytes of what rows take ({@link OutboxRow.Message#size}), the last row excluded; the
+   *     first is always read
    */
   record Limit(int rows, long bytes) {
     /**

@@ -44,8 +44,7 @@ class RowEncoderTest {
             null,
             new OutboxRow.Message(new byte[0], "text/plain", "{}", "{}"));
 
-    RefusedRow refused =
-        catchThrowableOfType(RefusedRow.class, () -> encoder.encode(row));
+    RefusedRow refused = catchThrowableOfType(RefusedRow.class, () -> encoder.encode(row));
     assertThat(refused.reason()).isEqualTo(ParkedReason.INVALID_PROPERTY);
     assertThat(refused.detail()).startsWith("cannot be encoded: ");
   }
