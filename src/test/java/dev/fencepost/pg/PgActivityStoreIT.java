@@ -52,6 +52,21 @@ class PgActivityStoreIT extends ActivityStoreContract {
     }
   }
 
+  @Override
+  protected String stored(ActivityId id) {
+    StringBuilder all = new StringBuilder();
+    try (Connection connection = PostgresServer.connect(schema.uri())) {
+      for (String table : List.of("activity", "attempt", "receipt", "dead_letter")) {
+        String rows =
+            "select t::text from fencepost." + table + " t where consumer = ? and event_id = ?";
+        all.append(texts(connection, id, rows + " order by 1"));
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+    return all.toString();
+  }
+
   private static Seen seen(Connection connection, ActivityId id) throws SQLException {
     try (PreparedStatement statement =
         about(

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
  * What every store of activities promises, whatever holds it: here what lies beside an event's way,
  * above it the rest.
  */
-public abstract class ActivityStoreContract extends EffectContract {
+public abstract class ActivityStoreContract extends FenceContract {
   @Test
   protected void poisonIsADeadLetterOnce() {
     ActivityId id = new ActivityId(consumer, "digest-1");

@@ -36,6 +36,7 @@ final class Bench {
   private String deadLetterExchange;
   private String defaultType;
   private int concurrency = 64;
+  private int prefetch = 256;
   String owner = "w1";
   Worker worker;
 
@@ -104,6 +105,12 @@ final class Bench {
     return this;
   }
 
+  Bench prefetch(int most) {
+    prefetch = most;
+    broker.prefetch = most;
+    return this;
+  }
+
   Bench deadLetterExchange(String exchange) {
     deadLetterExchange = exchange;
     return this;
@@ -120,7 +127,7 @@ final class Bench {
             QUEUE,
             "app.q",
             null,
-            new QueueConfig.Intake(256, concurrency, ordering),
+            new QueueConfig.Intake(prefetch, concurrency, ordering),
             deadLetterExchange,
             defaultType,
             types);

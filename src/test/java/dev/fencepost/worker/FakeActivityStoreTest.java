@@ -1,6 +1,7 @@
 package dev.fencepost.worker;
 
 import dev.fencepost.model.ActivityId;
+import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Comparator;
@@ -44,6 +45,21 @@ class FakeActivityStoreTest extends ActivityStoreContract {
                 .filter(line -> line.id().equals(id))
                 .map(FakeActivityStore.Line::action)
                 .toList());
+  }
+
+  @Override
+  protected String stored(ActivityId id) {
+    StringBuilder all = new StringBuilder();
+    for (Field field : FakeActivityStore.Row.class.getFields()) {
+      try {
+        Object value = field.get(store.rows.get(id));
+        all.append(field.getName()).append('=').append(value).append('\n');
+      } catch (IllegalAccessException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+    store.attempts.stream().filter(a -> a.id().equals(id)).forEach(all::append);
+    return all.append(deadLetters(id)).toString();
   }
 
   private List<Seen.Dead> deadLetters(ActivityId id) {
