@@ -183,8 +183,7 @@ class RetentionIT {
           new Settlement.Review(AttemptOutcome.UNKNOWN, ERROR));
       result(
           new PgReviewStore(schema.database())
-              .resolve(
-                  new ReviewRequest(consumer, event, decision, "ann", "asked", null)));
+              .resolve(new ReviewRequest(consumer, event, decision, "ann", "asked", null)));
       if (decision == ReviewRequest.Decision.RETRY) {
         complete(due());
       }

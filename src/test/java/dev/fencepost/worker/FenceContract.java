@@ -100,8 +100,7 @@ public abstract class FenceContract extends EffectContract {
               assertThat(answer)
                   .as("%s: only what had been applied is known again", what)
                   .isEqualTo(
-                      how instanceof Settlement.Interrupted
-                          || how instanceof Settlement.Postponed);
+                      how instanceof Settlement.Interrupted || how instanceof Settlement.Postponed);
               assertThat(complete(second)).isTrue();
             });
   }
@@ -167,12 +166,10 @@ public abstract class FenceContract extends EffectContract {
       Receipt receipt =
           decision == RecoveryDecision.RECORD_COMPLETION ? Receipt.succeeded("found") : null;
       assertThat(probed(mine, decision, receipt, request.envelope())).as("" + decision).isFalse();
-      assertThat(
-              result(store().recover(ME, seenFirst, decision, request.envelope())))
+      assertThat(result(store().recover(ME, seenFirst, decision, request.envelope())))
           .as("" + decision)
           .isFalse();
-      assertThat(
-              result(store().holdForProbe(ME, seenFirst, work(ActivityKind.QUERYABLE))))
+      assertThat(result(store().holdForProbe(ME, seenFirst, work(ActivityKind.QUERYABLE))))
           .isNull();
       assertThat(stored(request.id())).as("" + decision).isEqualTo(before);
     }
