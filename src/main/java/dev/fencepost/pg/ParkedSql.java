@@ -25,7 +25,7 @@ final class ParkedSql {
           returning lane, seq, tx, key, event_id),
         remembered as (
           insert into ${schema}.parked_gone (lane, seq, tx)
-          select lane, seq, tx from gone g where not %s)
+          select lane, seq, tx from gone g where not %s on conflict do nothing)
         select key, event_id, null::text, null::text from gone
         """
         .formatted(which, PASSED);
