@@ -9,6 +9,7 @@ import dev.fencepost.testing.TestServers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -97,23 +98,30 @@ class BrokerCasesIT {
     }
   }
 
+  /** Ten queues of both kinds; one message and one confirm each event. */
   @Test
   void oneEventReachesEachQueueOfItsExchange() throws Exception {
     arrivals.channel.exchangeDeclare("all", "fanout", true);
-    for (String queue : List.of("mail", "audit", "search")) {
-      arrivals.declare(queue, Map.of());
-      arrivals.consume(queue);
+    List<String> queues = IntStream.range(0, 10).mapToObj(n -> "fan-" + n).toList();
+    for (String queue : queues) {
+      boolean quorum = queues.indexOf(queue) % 2 == 0;
+      arrivals.declare(queue, Map.of("x-queue-type", quorum ? "quorum" : "classic"));
       arrivals.channel.queueBind(queue, "all", "");
+      arrivals.consume(queue);
     }
     outbox.insertMany("all", "order.placed", 5, 1, 50);
     try (RelayProcess process = process()) {
-      Await.until("all", () -> arrivals.all.size() == 150);
-      for (String queue : List.of("mail", "audit", "search")) {
-        assertThat(arrivals.all.stream().filter(each -> each.queue().equals(queue)))
-            .as(queue)
-            .hasSize(50);
+      Await.until("all", Duration.ofSeconds(60), () -> arrivals.all.size() == 500);
+      for (String queue : queues) {
+        List<String> its =
+            arrivals.all.stream()
+                .filter(each -> each.queue().equals(queue))
+                .map(Arrivals.Arrival::text)
+                .toList();
+        assertThat(its).as(queue).hasSize(50).doesNotHaveDuplicates();
       }
-      assertThat(process.events.published.get(0)).isEqualTo(50);
+      Await.until("all are settled", () -> process.events.published.get(0) == 50);
+      assertThat(outbox.parked()).isZero();
     }
   }
 

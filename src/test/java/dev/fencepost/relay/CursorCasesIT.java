@@ -5,53 +5,77 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.PostgresServer;
+import dev.fencepost.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What order and lateness do to an outbox: R07, R08, R10; and the two orderings. */
 class CursorCasesIT {
-  private final FakePublisher.Broker broker = new FakePublisher.Broker();
+  private final FakePublisher.Broker silent = new FakePublisher.Broker();
   private final FencepostConfig.Relay relay = RelayConfigs.relay(1);
   private Outbox outbox;
+  private String vhost;
+  private Arrivals arrivals;
 
   @BeforeEach
-  void migrate() {
+  void start() throws Exception {
     outbox = new Outbox(Databases.migrated(relay));
+    vhost = TestServers.broker().newVhost();
+    arrivals = new Arrivals(vhost);
+    arrivals.declare("q", Map.of());
+    arrivals.consume("q");
   }
 
-  private RelayProcess process(FencepostConfig.Relay settings) {
-    return new RelayProcess(
-        RelayConfigs.database(outbox.uri()), settings, vertx -> new FakePublisher(vertx, broker));
+  @AfterEach
+  void stop() {
+    arrivals.close();
+  }
+
+  private RelayProcess process() {
+    return RelayProcess.onRabbit(outbox.uri(), vhost, relay);
   }
 
   private List<String> bodies() {
-    return broker.rows().stream()
+    return arrivals.texts();
+  }
+
+  private void awaitBodies(int count) {
+    Await.until(count + " rows", Duration.ofSeconds(90), () -> arrivals.all.size() >= count);
+    assertThat(arrivals.all).hasSize(count);
+  }
+
+  /** A broker that confirms nothing. */
+  private RelayProcess unconfirmed(FencepostConfig.Relay settings) {
+    return new RelayProcess(
+        RelayConfigs.database(outbox.uri()), settings, vertx -> new FakePublisher(vertx, silent));
+  }
+
+  private List<String> sent() {
+    return silent.rows().stream()
         .map(row -> new String(row.message().body(), StandardCharsets.UTF_8))
         .toList();
   }
 
-  private void awaitBodies(int count) {
-    Await.until(count + " rows", Duration.ofSeconds(90), () -> broker.arrived.size() >= count);
-    assertThat(broker.arrived).hasSize(count);
-  }
-
   private static void insert(Statement statement, String body) throws SQLException {
     statement.execute(
-        "insert into fencepost.outbox (type, key, payload) values ('t', 'late', '" + body + "')");
+        "insert into fencepost.outbox (routing_key, type, key, payload)"
+            + " values ('q', 't', 'late', '" + body + "')");
   }
 
   @Test
   void r07ALowerNumberThatCommitsAfterAHigherOneWasReadIsPublished() throws Exception {
     try (Connection writer = PostgresServer.connect(outbox.uri());
         Statement statement = writer.createStatement();
-        RelayProcess process = process(relay)) {
+        RelayProcess process = process()) {
       Await.until("the lane", () -> process.lanes() == 1);
       for (int i = 0; i < 20; i++) {
         writer.setAutoCommit(false);
@@ -71,7 +95,7 @@ class CursorCasesIT {
   void r08ALongTransactionHoldsNobodyBackAndLosesNothing() throws Exception {
     try (Connection writer = PostgresServer.connect(outbox.uri());
         Statement statement = writer.createStatement();
-        RelayProcess process = process(relay)) {
+        RelayProcess process = process()) {
       Await.until("the lane", () -> process.lanes() == 1);
       writer.setAutoCommit(false);
       insert(statement, "first");
@@ -94,7 +118,7 @@ class CursorCasesIT {
     int others = (int) Batch.NEAR + 10_000;
     try (Connection writer = PostgresServer.connect(outbox.uri());
         Statement statement = writer.createStatement()) {
-      try (RelayProcess process = process(relay)) {
+      try (RelayProcess process = process()) {
         Await.until("the lane", () -> process.lanes() == 1);
         writer.setAutoCommit(false);
         insert(statement, "first");
@@ -106,7 +130,7 @@ class CursorCasesIT {
         outbox.insert("", "q", "k", "last");
         awaitBodies(2 + others);
       }
-      try (RelayProcess process = process(relay)) {
+      try (RelayProcess process = process()) {
         Await.until("the lane", () -> process.lanes() == 1);
         writer.commit();
         awaitBodies(4 + others);
@@ -118,10 +142,11 @@ class CursorCasesIT {
   @Test
   void r10OrderIsThatOfTheSequenceWhateverTheClocksSay() {
     outbox.execute(
-        "insert into fencepost.outbox (type, key, payload, created_at) select 't', 'k',"
+        "insert into fencepost.outbox (routing_key, type, key, payload, created_at)"
+            + " select 'q', 't', 'k',"
             + " convert_to(n::text, 'UTF8'), now() - n * interval '1 hour'"
             + " from generate_series(1, 20) n");
-    try (RelayProcess process = process(relay)) {
+    try (RelayProcess process = process()) {
       awaitBodies(20);
       assertThat(bodies())
           .isEqualTo(IntStream.rangeClosed(1, 20).mapToObj(Integer::toString).toList());
@@ -132,21 +157,21 @@ class CursorCasesIT {
   /** One row of a key is out at a time; the weaker mode sends on without waiting. */
   @Test
   void theTwoOrderings() {
-    broker.silent = true;
+    silent.silent = true;
     outbox.insertMany("", "q", 1, 1, 200);
-    RelayProcess ordered = process(relay);
+    RelayProcess ordered = unconfirmed(relay);
     try {
-      Await.until("the first", () -> broker.arrived.size() == 1);
+      Await.until("the first", () -> silent.arrived.size() == 1);
       outbox.insert("", "q", "other", "201");
-      Await.until("the next key", () -> broker.arrived.size() == 2);
-      assertThat(bodies()).containsExactly("1", "201");
+      Await.until("the next key", () -> silent.arrived.size() == 2);
+      assertThat(sent()).containsExactly("1", "201");
     } finally {
       ordered.kill();
     }
-    broker.arrived.clear();
-    try (RelayProcess pipelined = process(RelayConfigs.pipelined(relay))) {
-      Await.until("all, none of them confirmed", () -> broker.arrived.size() == 201);
-      assertThat(bodies())
+    silent.arrived.clear();
+    try (RelayProcess pipelined = unconfirmed(RelayConfigs.pipelined(relay))) {
+      Await.until("all, none of them confirmed", () -> silent.arrived.size() == 201);
+      assertThat(sent())
           .isEqualTo(IntStream.rangeClosed(1, 201).mapToObj(Integer::toString).toList());
       assertThat(pipelined.events.mostUnconfirmed).isEqualTo(201);
     }

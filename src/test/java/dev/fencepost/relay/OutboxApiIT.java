@@ -166,6 +166,12 @@ class OutboxApiIT {
       JdbcOutbox.create().publish(connection, message(null, ""));
       arrivals.await(2, Duration.ofSeconds(10));
       assertThat(arrivals.texts()).containsExactlyInAnyOrder(awkward, "");
+      owner.execute(
+          "insert into fencepost.outbox (routing_key, type, payload)"
+              + " values ('q', 't', decode('00ffc328', 'hex'))"); // no text in any encoding
+      arrivals.await(3, Duration.ofSeconds(10));
+      assertThat(arrivals.all.stream().map(Arrivals.Arrival::body))
+          .contains(new byte[] {0, (byte) 0xff, (byte) 0xc3, 0x28});
       assertThat(process.events.refused).isEmpty();
     }
   }

@@ -185,6 +185,9 @@ class RefusalCasesIT {
       there.await(600, Duration.ofSeconds(20));
       awaitParked(1);
       assertThat(outbox.reasons()).containsExactly("too_large");
+      assertThat(process.events.refused.keySet())
+          .as("the others were not refused for a while, either")
+          .containsExactly(ParkedReason.TOO_LARGE);
       process.close();
       process = null;
     }
