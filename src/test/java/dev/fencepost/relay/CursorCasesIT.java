@@ -68,7 +68,9 @@ class CursorCasesIT {
   private static void insert(Statement statement, String body) throws SQLException {
     statement.execute(
         "insert into fencepost.outbox (routing_key, type, key, payload)"
-            + " values ('q', 't', 'late', '" + body + "')");
+            + " values ('q', 't', 'late', '"
+            + body
+            + "')");
   }
 
   @Test
