@@ -67,7 +67,7 @@ final class OutboxSql {
       """
       seq, tx, event_id, exchange, routing_key, type, key, payload, content_type,
         nullif(headers, '{}')::text as headers, nullif(properties, '{}')::text as properties,
-        """
+      """
           + WRITTEN
           + " as written";
 
