@@ -83,13 +83,9 @@ abstract class Contender implements AutoCloseable {
 
   final void await(String what, Duration deadline, java.util.concurrent.Callable<Boolean> condition) {
     try {
-      Await.until(
-          name + ": " + what,
-          deadline,
-          () -> {
-            checkAlive();
-            return condition.call();
-          });
+      // What the condition throws counts as false: an ended process is looked for apart.
+      Await.until(name + ": " + what, deadline, () -> !process.isAlive() || condition.call());
+      checkAlive();
     } catch (AssertionError e) {
       throw new IllegalStateException(e.getMessage() + "\n" + tail(process.logText()), e);
     }

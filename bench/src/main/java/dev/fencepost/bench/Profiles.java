@@ -1,9 +1,12 @@
 package dev.fencepost.bench;
 
+import dev.fencepost.testing.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import one.profiler.AsyncProfilerLoader;
 
@@ -15,6 +18,8 @@ final class Profiles {
 
   /** Needs no permission of the kernel's, and no perf events. */
   private static final String CPU_TIME = "ctimer";
+
+  private static final Duration START = Duration.ofMinutes(1);
 
   private final String scenario;
   private final boolean wanted;
@@ -28,7 +33,15 @@ final class Profiles {
     if (!applies(entrant)) {
       return;
     }
-    tell(entrant, "start", "-e", CPU_TIME, "-t");
+    try {
+      // A JVM that has only just begun has no interface for tools yet.
+      Await.asserted(
+          "profiling of " + entrant.name() + " has started",
+          START,
+          () -> tell(entrant, "start", "-e", CPU_TIME, "-t"));
+    } catch (AssertionError e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   void end(Entrant entrant) {
@@ -58,7 +71,7 @@ final class Profiles {
   }
 
   private static void tell(Entrant entrant, String... words) {
-    List<String> line = new java.util.ArrayList<>(List.of(words));
+    List<String> line = new ArrayList<>(List.of(words));
     line.add(Long.toString(entrant.process().pid()));
     try {
       AsyncProfilerLoader.executeProfiler(line.toArray(String[]::new));
