@@ -29,10 +29,14 @@ final class Relapses {
   }
 
   void failed(int lane) {
-    long now = nanos.getAsLong();
-    Relapse before = last.get(lane);
-    boolean again = before != null && now - before.at() < SOUND.toNanos();
-    last.put(lane, new Relapse(again ? before.times() + 1 : 1, now));
+    Relapse first = new Relapse(1, nanos.getAsLong());
+    last.merge(
+        lane,
+        first,
+        (before, now) ->
+            now.at() - before.at() < SOUND.toNanos()
+                ? new Relapse(before.times() + 1, now.at())
+                : now);
   }
 
   /** Those that are not to be taken yet. */
