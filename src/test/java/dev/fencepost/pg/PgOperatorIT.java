@@ -182,8 +182,17 @@ class PgOperatorIT {
     assertThat(result(letters.redrive(List.of(letter), WHO)))
         .containsExactly(new DeadLetterChanges.Change(letter, Outcome.UNCHANGED, "is redriven"));
     assertThat(history(id).activity().number("generation")).isEqualTo(2);
-    assertThat(due()).hasSize(1);
+    List<Claim.Due> due = due();
+    assertThat(due).hasSize(1);
     assertThat(due()).isEmpty();
+    settle(
+        due.get(0).ticket(),
+        new Settlement.Dead(
+            DeadLetterReason.PERMANENT_FAILURE, AttemptOutcome.PERMANENT_FAILURE, ERROR));
+    assertThat(result(letters.redrive(List.of(letter), WHO)))
+        .as("it is about the first failure, not about the second")
+        .containsExactly(new DeadLetterChanges.Change(letter, Outcome.UNCHANGED, "is redriven"));
+    assertThat(history(id).activity().text("state")).isEqualTo("dead");
     assertThat(audit(history(id))).containsExactly("redrive");
   }
 
