@@ -106,8 +106,8 @@ class ChaosIT {
     }
 
     /**
-     * One kill in two seconds until all but one in fifty have ended, or for long enough; the servers
-     * are restarted once each meanwhile.
+     * One kill in two seconds until all but one in fifty have ended, or for long enough; the
+     * servers are restarted once each meanwhile.
      */
     private void torment(Remote remote, PostgresServer postgres, RabbitServer rabbit) {
       CompletableFuture<Void> databaseRestarted = null;
