@@ -9,7 +9,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A loop's timer: fires once, and is armed again when the tick has settled, so that ticks of one
- * loop never overlap. A tick that fails is logged, and the loop goes on.
+ * loop never overlap. The loop goes on after a tick that fails; the first of several that fail
+ * alike is logged.
  */
 final class Rearmed {
   private static final Logger LOG = LoggerFactory.getLogger(Rearmed.class);
@@ -22,6 +23,7 @@ final class Rearmed {
   private boolean running;
   private boolean wanted;
   private boolean stopped;
+  private @Nullable String failing;
 
   Rearmed(String name, Timers timers, Supplier<Future<Void>> tick, Supplier<Duration> pause) {
     this.name = name;
@@ -76,10 +78,16 @@ final class Rearmed {
         .onComplete(
             done -> {
               running = false;
-              if (done.failed()) {
-                LOG.warn("{}: {}", name, String.valueOf(done.cause()));
-              }
+              report(done.cause());
               arm(wanted && done.succeeded() ? Duration.ZERO : pause.get());
             });
+  }
+
+  private void report(@Nullable Throwable failure) {
+    String now = failure == null ? null : failure.toString();
+    if (now != null && !now.equals(failing)) {
+      LOG.warn("{}: {}", name, now);
+    }
+    failing = now;
   }
 }

@@ -177,6 +177,15 @@ class PgOperationsIT {
     assertThat(lanes.get(0).text("lag_cause")).isEqualTo("no_owner");
   }
 
+  @Test
+  void aLaneWithOneRowWaitingHasABacklog() {
+    PostgresServer.execute(uri, "insert into fencepost.outbox (type, payload) values ('t', '')");
+    assertThat(Await.result(new PgStatusStore(database).lanes()))
+        .extracting(lane -> String.valueOf(lane.columns().get("backlog")))
+        .containsOnlyOnce("1")
+        .containsOnly("0", "1");
+  }
+
   @ParameterizedTest
   @EnumSource(ActivityState.class)
   void eachStateIsListedByKey(ActivityState state) {
