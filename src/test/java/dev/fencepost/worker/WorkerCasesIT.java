@@ -130,7 +130,10 @@ class WorkerCasesIT {
       Await.until("review", DEADLINE, () -> count("state = 'manual_review'") == 1);
       assertThat(number("select length(error_message) from fencepost.dead_letters"))
           .isBetween(100L, 100_000L);
-      assertThat(worker.events.count(WorkerEvents.Outcome.DEAD_LETTERED)).isEqualTo(1);
+      Await.until(
+          "it is counted once",
+          DEADLINE,
+          () -> worker.events.count(WorkerEvents.Outcome.DEAD_LETTERED) == 1);
     }
   }
 
