@@ -65,6 +65,15 @@ final class ClaimStatements {
   }
 
   private static Tuple starts(String owner, long tag, List<Claim.Request> requests) {
+    return firsts(owner, requests)
+        .longs(r -> r.work().leaseTtl().toMillis())
+        .booleans(Claim.Request::redelivered)
+        .value(tag)
+        .tuple();
+  }
+
+  /** What every row of a first start begins with. */
+  static Columns<Claim.Request> firsts(String owner, List<Claim.Request> requests) {
     return new Columns<>(requests)
         .value(owner)
         .names(r -> r.id().consumer())
@@ -73,11 +82,7 @@ final class ClaimStatements {
         .names(r -> r.work().kind().wire())
         .names(Claim.Request::key)
         .longs(r -> r.work().maxRetries())
-        .longs(r -> r.work().maxAttempts())
-        .longs(r -> r.work().leaseTtl().toMillis())
-        .booleans(Claim.Request::redelivered)
-        .value(tag)
-        .tuple();
+        .longs(r -> r.work().maxAttempts());
   }
 
   /** Stores rows that wait; rows that exist are not among the answers. */

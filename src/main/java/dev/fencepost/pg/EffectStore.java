@@ -125,17 +125,7 @@ final class EffectStore {
   }
 
   private static Tuple insertValues(String owner, List<Claim.Request> requests) {
-    return new Columns<>(requests)
-        .value(owner)
-        .names(r -> r.id().consumer())
-        .names(r -> r.id().eventId())
-        .names(r -> r.work().type())
-        .names(r -> r.work().kind().wire())
-        .names(Claim.Request::key)
-        .longs(r -> r.work().maxRetries())
-        .longs(r -> r.work().maxAttempts())
-        .booleans(Claim.Request::redelivered)
-        .tuple();
+    return ClaimStatements.firsts(owner, requests).booleans(Claim.Request::redelivered).tuple();
   }
 
   Future<EffectGroup> claimed(
