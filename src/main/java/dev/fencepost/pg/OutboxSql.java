@@ -17,15 +17,32 @@ final class OutboxSql {
   static final String BEGIN_LIFE =
       "insert into ${schema}.relay_life default values on conflict do nothing";
 
-  /**
-   * pg_current_xact_id() is called for itself: an insert that a fence filters to nothing would
-   * assign no id. The sequence is read before there is one: what would assign it, the lock and the
-   * call, needs what was read. May be committed asynchronously: losing it only repeats messages.
-   */
-  static final String MARK =
+  /** The sequence's last value, read before there is a transaction id: what assigns it needs it. */
+  private static final String FLOOR =
       """
       with at as materialized (
-        select case when is_called then last_value else 0 end as floor from ${schema}.outbox_seq),
+        select case when is_called then last_value else 0 end as floor from ${schema}.outbox_seq)""";
+
+  private static final String MARKED =
+      """
+      select (select life from ${schema}.relay_life) as life,
+        at.floor,
+        exists (select 1 from ${schema}.parked_requests where done_at is null) as requests,
+        %s as appended,
+        case when at.floor >= 0 then pg_current_xact_id()::text end,
+        set_config('synchronous_commit', 'off', true)
+      from at
+      """;
+
+  /**
+   * pg_current_xact_id() is called for itself: an insert that a fence filters to nothing would
+   * assign no id. The lock needs what was read of the sequence, too. May be committed
+   * asynchronously: losing it only repeats messages.
+   */
+  static final String MARK =
+      FLOOR
+          + """
+      ,
       given as (
         select * from unnest($3::smallint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[],
           $8::bigint[], $9::text[], $10::text[], $11::bigint[], $12::bigint[])
@@ -45,14 +62,11 @@ final class OutboxSql {
             select c.fence, c.n from ${schema}.relay_checkpoints c
             where c.lane = h.lane order by c.n desc limit 1)
         returning lane)
-      select (select life from ${schema}.relay_life) as life,
-        at.floor,
-        exists (select 1 from ${schema}.parked_requests where done_at is null) as requests,
-        array(select lane from appended) as appended,
-        case when at.floor >= 0 then pg_current_xact_id()::text end,
-        set_config('synchronous_commit', 'off', true)
-      from at
-      """;
+      """
+          + MARKED.formatted("array(select lane from appended)");
+
+  /** The same when no checkpoint is due, as in most turns of a relay that has little to do. */
+  static final String MARK_ALONE = FLOOR + MARKED.formatted("'{}'::smallint[]");
 
   /** Whole seconds; null for a time that is none. */
   static final String WRITTEN =

@@ -10,6 +10,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
+import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Tuple;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,6 +34,7 @@ public final class PgOutboxStore implements OutboxStore {
   private final String poll;
   private final String beginLife;
   private final String mark;
+  private final String markAlone;
   private final String open;
   private final String page;
   private final String late;
@@ -44,6 +46,7 @@ public final class PgOutboxStore implements OutboxStore {
     this.poll = database.sql(OutboxSql.POLL);
     this.beginLife = database.sql(OutboxSql.BEGIN_LIFE);
     this.mark = database.sql(OutboxSql.MARK);
+    this.markAlone = database.sql(OutboxSql.MARK_ALONE);
     this.open = database.sql(OutboxSql.OPEN);
     this.page = database.sql(OutboxSql.PAGE);
     this.late = database.sql(OutboxSql.LATE);
@@ -69,7 +72,15 @@ public final class PgOutboxStore implements OutboxStore {
 
   @Override
   public Future<Marked> mark(String owner, String life, List<Checkpoint> checkpoints) {
-    return run(mark, CheckpointTuple.of(owner, life, checkpoints)).map(PgOutboxStore::marked);
+    return database.with(DEADLINE, c -> mark(c, owner, life, checkpoints));
+  }
+
+  private Future<Marked> mark(
+      SqlConnection connection, String owner, String life, List<Checkpoint> checkpoints) {
+    return (checkpoints.isEmpty()
+            ? connection.preparedQuery(markAlone).execute()
+            : connection.preparedQuery(mark).execute(CheckpointTuple.of(owner, life, checkpoints)))
+        .map(PgOutboxStore::marked);
   }
 
   private static Marked marked(RowSet<Row> result) {
@@ -99,11 +110,9 @@ public final class PgOutboxStore implements OutboxStore {
         pages.with(
             DEADLINE,
             c -> {
-              Future<RowSet<Row>> first =
-                  c.preparedQuery(mark).execute(CheckpointTuple.of(owner, life, checkpoints));
+              Future<Marked> first = mark(c, owner, life, checkpoints);
               Future<RowSet<Row>> second = c.preparedQuery(open).execute(openings(openings));
               return first
-                  .map(PgOutboxStore::marked)
                   .onSuccess(marked::tryComplete)
                   .compose(v -> second.map(PgOutboxStore::opened));
             });

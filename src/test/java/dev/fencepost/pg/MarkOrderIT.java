@@ -32,9 +32,11 @@ class MarkOrderIT {
       statement.execute("update fencepost.relay_leases set owner = 'me' where lane = 0");
       statement.execute("set plan_cache_mode = " + planned);
       statement.execute("prepare mark as " + schema.database().sql(OutboxSql.MARK));
+      statement.execute("prepare alone as " + schema.database().sql(OutboxSql.MARK_ALONE));
 
-      assertThat(appended(statement, NONE)).isZero();
-      assertThat(appended(statement, ONE)).isOne();
+      assertThat(appended(statement, "mark" + NONE)).isZero();
+      assertThat(appended(statement, "mark" + ONE)).isOne();
+      assertThat(appended(statement, "alone")).isZero();
     }
   }
 
@@ -49,8 +51,8 @@ class MarkOrderIT {
             + " select last_value, is_called from fencepost.real_seq where fencepost.in_time()");
   }
 
-  private static int appended(Statement statement, String arguments) throws SQLException {
-    try (ResultSet rows = statement.executeQuery("execute mark" + arguments)) {
+  private static int appended(Statement statement, String prepared) throws SQLException {
+    try (ResultSet rows = statement.executeQuery("execute " + prepared)) {
       assertThat(rows.next()).isTrue();
       return ((Object[]) rows.getArray("appended").getArray()).length;
     }

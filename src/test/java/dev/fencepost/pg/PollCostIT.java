@@ -65,9 +65,7 @@ class PollCostIT {
             "alter table fencepost.outbox_" + slot + " set (autovacuum_enabled = off)");
       }
       statement.execute("insert into fencepost.relay_life (life) values ('life')");
-      for (Map.Entry<String, String> each : PgDatabase.BY_INDEX.entrySet()) {
-        statement.execute("set " + each.getKey() + " = " + each.getValue());
-      }
+      setByIndex(statement);
       // Statistics and plans from when it was nearly empty: unguarded, this reads the whole
       // backlog.
       insert(statement, -20, -1);
@@ -86,6 +84,28 @@ class PollCostIT {
       // Not less than 500 rows are read, each by index: what a deeper tree costs is a page a lane.
       assertThat(firstOfMany).isBetween(100L, first * 12 / 10);
       assertThat(laterOfMany).isBetween(10L, later * 12 / 10);
+    }
+  }
+
+  /** Planned anew, a turn costs the database several times as much. */
+  @Test
+  void aTurnIsPlannedOnceInASession() throws SQLException {
+    try (WorkerSchema schema = WorkerSchema.open();
+        Connection connection = PostgresServer.connect(schema.uri());
+        Statement statement = connection.createStatement()) {
+      setByIndex(statement);
+      prepare(statement, "first", schema.database().sql(OutboxSql.OPEN), FIRST);
+      prepare(statement, "later", schema.database().sql(OutboxSql.PAGE), LATER);
+      assertThat(first(statement, "select sum(generic_plans) from pg_prepared_statements"))
+          .isEqualTo(24);
+      assertThat(first(statement, "select sum(custom_plans) from pg_prepared_statements")).isZero();
+    }
+  }
+
+  /** As the sessions that read pages are. */
+  private static void setByIndex(Statement statement) throws SQLException {
+    for (Map.Entry<String, String> each : PgDatabase.BY_INDEX.entrySet()) {
+      statement.execute("set " + each.getKey() + " = " + each.getValue());
     }
   }
 
