@@ -45,8 +45,8 @@ public final class RefusalPolicy {
 
   /**
    * Sharpens a 406 (precondition failed) once one row is convicted. The broker gives that code to a
-   * bad expiration, a foreign user id or a malformed CC or BCC header, and to a body above its own
-   * limit: without any of the first, it is the size.
+   * bad expiration, a foreign user id, a reply to a consumer that there is not or a malformed CC or
+   * BCC header, and to a body above its own limit: without any of the first, it is the size.
    */
   public static ParkedReason convicted(ParkedReason reason, boolean carriesCheckedProperty) {
     return reason == ParkedReason.INVALID_PROPERTY && !carriesCheckedProperty

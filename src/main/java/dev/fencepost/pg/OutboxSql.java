@@ -86,7 +86,7 @@ final class OutboxSql {
           + " as written";
 
   /** What the relay counts as a row's size, or less: characters, whatever the encoding. */
-  private static final String SIZE =
+  static final String SIZE =
       "octet_length(payload) + coalesce(length(headers), 2) + coalesce(length(properties), 2)";
 
   /** Cuts a page where its rows exceed the budget; the row that does so is the last. */

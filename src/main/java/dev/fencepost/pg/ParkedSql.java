@@ -49,15 +49,21 @@ final class ParkedSql {
         select p.* from heads h join ${schema}.parked_rows p on p.lane = $1 and p.seq = h.seq
         where h.key is null)
       select seq, tx, event_id, exchange, routing_key, type, key, payload, content_type,
-        nullif(headers, '{}')::text, nullif(properties, '{}')::text,
-        ${written}, reason, attempts
+        headers, properties, written, reason, attempts
       from (
-        select *, sum(octet_length(payload)) over (order by seq rows unbounded preceding) as upto
-        from (select * from chains order by seq limit $2) c) q
-      where upto - octet_length(payload) < $3
+        select *, sum(size) over (order by seq rows unbounded preceding) as upto
+        from (
+          select *, ${size} as size
+          from (
+            select seq, tx, event_id, exchange, routing_key, type, key, payload, content_type,
+              nullif(headers, '{}')::text as headers, nullif(properties, '{}')::text as properties,
+              ${written} as written, reason, attempts
+            from chains order by seq limit $2) c) s) q
+      where upto - size < $3
       order by seq
       """
-          .replace("${written}", OutboxSql.WRITTEN);
+          .replace("${written}", OutboxSql.WRITTEN)
+          .replace("${size}", OutboxSql.SIZE);
 
   static final String PUBLISHED = gone("seq = any($2)");
 
@@ -93,7 +99,8 @@ final class ParkedSql {
       """
       update ${schema}.parked_rows
       set next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
-      where lane = $1 and exchange = $2 and next_attempt_at <= now()
+      where lane = $1 and exchange = $2 and routing_key = coalesce($4, routing_key)
+        and next_attempt_at <= now()
       """;
 
   static final String REQUESTS =

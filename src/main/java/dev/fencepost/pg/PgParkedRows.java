@@ -94,12 +94,12 @@ public final class PgParkedRows implements ParkedRows {
   }
 
   @Override
-  public Future<State> postpone(LaneOwner owner, String exchange, Duration by) {
+  public Future<State> postpone(LaneOwner owner, Destination to, Duration by) {
     short lane = (short) owner.lane();
     return guarded(
         owner,
         c -> {
-          run(c, ParkedSql.POSTPONE, Tuple.of(lane, exchange, by.toMillis()));
+          run(c, ParkedSql.POSTPONE, Tuple.of(lane, to.exchange(), by.toMillis(), to.routingKey()));
           return finish(c, lane, new Work());
         });
   }

@@ -1,9 +1,12 @@
 package dev.fencepost.rabbit;
 
 import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.ShutdownSignalException;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.ParkedReason;
 import dev.fencepost.relay.Publisher.TrustDeadline;
+import dev.fencepost.relay.Publisher.Verdict;
 import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
@@ -20,19 +23,22 @@ final class BatchWriter {
   private final BrokerConnection connection;
   private final Channel channel;
   private final TrustDeadline trust;
-  private final Consumer<FencepostException> failed;
+  private final Consumer<ConfirmWire.Event> events;
   private volatile boolean stopped;
   private volatile long writingSince;
 
+  /**
+   * @param events told when it can write no more, and which message it could not write
+   */
   BatchWriter(
       BrokerConnection connection,
       Channel channel,
       TrustDeadline trust,
-      Consumer<FencepostException> failed) {
+      Consumer<ConfirmWire.Event> events) {
     this.connection = connection;
     this.channel = channel;
     this.trust = trust;
-    this.failed = failed;
+    this.events = events;
   }
 
   /** Writes nothing more. From any thread. */
@@ -75,7 +81,7 @@ final class BatchWriter {
       }
     } catch (IOException | RuntimeException | Error e) { // whoever waits must hear of it
       stopped = true;
-      failed.accept(trusted(System.nanoTime()) ? RabbitErrors.of(e, "publishing channel") : lost());
+      events.accept(trusted(System.nanoTime()) ? ended(e) : lost());
     } finally {
       writingSince = 0;
       connection.uncork();
@@ -84,12 +90,29 @@ final class BatchWriter {
 
   private void write(Outgoing message) throws IOException {
     message.writtenAt = writingSince;
-    channel.basicPublish(
-        message.route.exchange(),
-        message.route.routingKey(),
-        message.mandatory,
-        message.properties,
-        message.body);
+    try {
+      channel.basicPublish(
+          message.route.exchange(),
+          message.route.routingKey(),
+          message.mandatory,
+          message.properties,
+          message.body);
+    } catch (ShutdownSignalException closed) {
+      throw closed;
+    } catch (RuntimeException | StackOverflowError e) {
+      // The client makes its frames before it writes the first: the row itself is to blame.
+      String detail = "cannot be written: " + e;
+      events.accept(
+          new ConfirmWire.Event.Refused(
+              new Verdict(message.id, ParkedReason.INVALID_PROPERTY, detail)));
+      throw e;
+    }
+  }
+
+  /** A closure by the broker may be met here before its listener is called. */
+  private static ConfirmWire.Event ended(Throwable e) {
+    return new ConfirmWire.Event.Closed(
+        RabbitErrors.of(e, "publishing channel"), RabbitErrors.replyCode(e));
   }
 
   /** Past the deadline what is still buffered must not leave: the connection is cut. */
@@ -100,7 +123,7 @@ final class BatchWriter {
       return true;
     }
     stopped = true;
-    failed.accept(lost());
+    events.accept(lost());
     if (buffered) {
       connection.kill(
           new FencepostException(
@@ -110,8 +133,11 @@ final class BatchWriter {
     return false;
   }
 
-  private static FencepostException lost() {
-    return new FencepostException(
-        FailureKind.LEASE_LOST, "publishing stopped: the lease could not be trusted any longer");
+  private static ConfirmWire.Event lost() {
+    return new ConfirmWire.Event.Closed(
+        new FencepostException(
+            FailureKind.LEASE_LOST,
+            "publishing stopped: the lease could not be trusted any longer"),
+        0);
   }
 }

@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConfirmChannel {
 
+  /** Means the consumer of the channel itself, and ours have none. */
+  private static final String DIRECT_REPLY = "amq.rabbitmq.reply-to";
+
   private final ChannelEnvironment environment;
   private final Listener listener;
   private final ContextInbox<ConfirmWire.Event> inbox;
@@ -149,7 +152,9 @@ final class ConfirmChannel {
     return RabbitErrors.refusal(
         replyCode,
         ledger.anyUnanswered(
-            m -> m.properties.getUserId() != null && !user.equals(m.properties.getUserId())));
+            m ->
+                (m.properties.getUserId() != null && !user.equals(m.properties.getUserId()))
+                    || DIRECT_REPLY.equals(m.properties.getReplyTo())));
   }
 
   private void fail(FencepostException cause, @Nullable ParkedReason refusal) {

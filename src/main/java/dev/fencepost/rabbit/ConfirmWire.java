@@ -51,9 +51,7 @@ record ConfirmWire(
         (sequence, multiple) -> events.accept(new Event.Answer(sequence, multiple, true)),
         (sequence, multiple) -> events.accept(new Event.Answer(sequence, multiple, false)));
     channel.addReturnListener(message -> events.accept(returned(message)));
-    BatchWriter writer =
-        new BatchWriter(
-            connection, channel, trust, cause -> events.accept(new Event.Closed(cause, 0)));
+    BatchWriter writer = new BatchWriter(connection, channel, trust, events);
     BlockedListener blocked = new Blocking(events);
     connection.amqp().addBlockedListener(blocked);
     String reason = connection.blockedReason();

@@ -35,6 +35,12 @@ final class RabbitErrors {
     return new Reply(0, "");
   }
 
+  /** The code of {@link #reply} in what the client threw. */
+  static int replyCode(Throwable failure) {
+    ShutdownSignalException signal = signal(failure);
+    return signal == null ? 0 : reply(signal).code();
+  }
+
   /** The failure of an open channel or connection, or of an operation on it. */
   static FencepostException of(Throwable failure, String what) {
     if (failure instanceof FencepostException known) {
@@ -78,17 +84,18 @@ final class RabbitErrors {
   /**
    * Whether a closure accuses what was published on it, and of what.
    *
-   * @param foreignUser a message in flight carries a user id that is not ours: besides its size the
-   *     only thing that a broker answers with 406 and that was not checked before writing
+   * @param refusable a message in flight carries a property that the broker may answer with 406: a
+   *     user id that is not ours, or a reply to a consumer that there is not. Besides its size
+   *     nothing else was not checked before writing
    * @return null for transport faults, which accuse no message
    */
-  static @Nullable ParkedReason refusal(int code, boolean foreignUser) {
+  static @Nullable ParkedReason refusal(int code, boolean refusable) {
     return switch (code) {
       case AMQP.ACCESS_REFUSED, AMQP.NOT_ALLOWED -> ParkedReason.ACCESS_REFUSED;
       case AMQP.NOT_FOUND -> ParkedReason.EXCHANGE_MISSING;
       case CONTENT_TOO_LARGE -> ParkedReason.TOO_LARGE;
       case AMQP.PRECONDITION_FAILED ->
-          foreignUser ? ParkedReason.INVALID_PROPERTY : ParkedReason.TOO_LARGE;
+          refusable ? ParkedReason.INVALID_PROPERTY : ParkedReason.TOO_LARGE;
       case FRAME_ERROR, SYNTAX_ERROR -> ParkedReason.INVALID_PROPERTY;
       default -> null;
     };

@@ -109,6 +109,7 @@ final class LaneSender implements LaneChannel.Owner, Suspects.Court {
   private int apply(Held held, Publisher.Verdict verdict) {
     ParkedReason refusal = verdict.refusal();
     if (refusal == null) {
+      refusals.parker().published(held);
       rows.settle(held);
       return 1;
     }

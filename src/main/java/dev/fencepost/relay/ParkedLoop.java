@@ -1,7 +1,9 @@
 package dev.fencepost.relay;
 
+import dev.fencepost.model.OutboxRow;
 import dev.fencepost.model.ParkedReason;
 import dev.fencepost.relay.ParkedRows.Answer;
+import dev.fencepost.relay.ParkedRows.Destination;
 import dev.fencepost.relay.ParkedRows.Due;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -11,6 +13,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -122,21 +125,28 @@ final class ParkedLoop {
   private Future<Duration> attempt(List<Due> due) {
     List<Answer> answers = new ArrayList<>();
     List<Future<Void>> chains = new ArrayList<>();
-    Set<String> probed = new HashSet<>();
+    Map<Destination, Due> probes = new LinkedHashMap<>();
     for (List<Due> chain : chains(due)) {
-      String exchange = chain.get(0).row().route().exchange();
-      boolean refused = desk.destinations().refusal(exchange) != null;
-      if (!refused) {
+      Due first = chain.get(0);
+      Destination refusing = desk.destinations().refusing(first.row().route());
+      if (refusing == null) {
         chains.add(publish(chain, 0, answers));
-      } else if (probed.add(exchange)) {
-        chains.add(publish(chain.subList(0, 1), 0, answers));
+      } else {
+        probes.merge(refusing, first, ParkedLoop::triedLess);
       }
     }
+    probes.values().forEach(probe -> chains.add(publish(List.of(probe), 0, answers)));
+    Set<Destination> probed = new LinkedHashSet<>(probes.keySet());
     // What was answered is settled even where the lane ended before the rest was.
     return Future.join(chains)
         .transform(ended -> change(() -> store.settle(owner, unchanged(answers))))
         .onSuccess(v -> tell(due, answers))
         .compose(next -> postpone(probed, next));
+  }
+
+  /** What was refused because of the row before says nothing of the others. */
+  private static Due triedLess(Due one, Due other) {
+    return other.attempts() < one.attempts() ? other : one;
   }
 
   /** An operator's word on a row outlasts the broker's. */
@@ -170,8 +180,8 @@ final class ParkedLoop {
       return Future.succeededFuture();
     }
     Due due = chain.get(at);
-    String exchange = due.row().route().exchange();
-    boolean alone = desk.destinations().refusal(exchange) != null || mayClose(due.reason());
+    boolean alone =
+        desk.destinations().refusal(due.row().route()) != null || mayClose(due.reason());
     return desk.quarantine()
         .attempt(due.row(), alone)
         .compose(
@@ -188,7 +198,7 @@ final class ParkedLoop {
   }
 
   private Answer answer(Due due, Publisher.Verdict verdict) {
-    String exchange = due.row().route().exchange();
+    OutboxRow.Route route = due.row().route();
     ParkedReason refusal = sharpened(due, verdict.refusal());
     if (refusal == null) {
       desk.events().published(owner.lane(), 1);
@@ -196,12 +206,19 @@ final class ParkedLoop {
       desk.events().refused(refusal);
     }
     if (refusal != null && Destinations.about(refusal)) {
-      desk.destinations().refuse(exchange, refusal);
-    } else {
-      desk.destinations().accept(exchange);
+      desk.destinations().refuse(route, refusal);
+    } else if (tookPart(refusal)) {
+      desk.destinations().accept(route);
     }
-    Duration retryIn = desk.destinations().backoff(exchange, due.attempts() + 1);
+    Duration retryIn = desk.destinations().backoff(route, due.attempts() + 1);
     return new Answer(due.row(), refusal, verdict.detail(), retryIn);
+  }
+
+  /** Whether the exchange itself had the row; others are refused before it is looked at. */
+  private static boolean tookPart(@Nullable ParkedReason refusal) {
+    return refusal == null
+        || refusal == ParkedReason.UNROUTABLE
+        || refusal == ParkedReason.REJECTED;
   }
 
   private static @Nullable ParkedReason sharpened(Due due, @Nullable ParkedReason refusal) {
@@ -210,13 +227,13 @@ final class ParkedLoop {
         : dev.fencepost.decide.RefusalPolicy.convicted(refusal, Suspects.checked(due.row()));
   }
 
-  /** What was not tried because its exchange still takes nothing waits as long as the probe. */
-  private Future<Duration> postpone(Set<String> probed, Duration next) {
-    for (String exchange : probed) {
-      if (desk.destinations().refusal(exchange) != null) {
-        probed.remove(exchange);
-        Duration by = desk.destinations().backoff(exchange, 1);
-        return change(() -> store.postpone(owner, exchange, by))
+  /** What was not tried because its destination still takes nothing waits as long as the probe. */
+  private Future<Duration> postpone(Set<Destination> probed, Duration next) {
+    for (Destination each : probed) {
+      Duration by = desk.destinations().pause(each);
+      if (by != null) {
+        probed.remove(each);
+        return change(() -> store.postpone(owner, each, by))
             .compose(then -> postpone(probed, then));
       }
     }

@@ -23,11 +23,18 @@ public interface ParkedRows {
    */
   Future<State> settle(LaneOwner owner, List<Answer> answers);
 
-  /** Puts off all due rows of an exchange that takes nothing. */
-  Future<State> postpone(LaneOwner owner, String exchange, Duration by);
+  /** Puts off all due rows that go where nothing is taken. */
+  Future<State> postpone(LaneOwner owner, Destination to, Duration by);
 
   /** Carries out what operators asked of rows of this lane. Fails as {@link #settle}. */
   Future<State> carryOut(LaneOwner owner);
+
+  /**
+   * Where rows go.
+   *
+   * @param routingKey null: all of the exchange's
+   */
+  record Destination(String exchange, @Nullable String routingKey) {}
 
   record LaneOwner(String instance, int lane, long fence) {}
 

@@ -50,7 +50,7 @@ final class Parker {
     if (destinations.none()) {
       return false;
     }
-    ParkedReason reason = destinations.refusal(held.row.route().exchange());
+    ParkedReason reason = destinations.refusal(held.row.route());
     if (reason == null) {
       return false;
     }
@@ -61,9 +61,16 @@ final class Parker {
   /** The broker refused a row: it and those of its key that wait behind it are parked. */
   void refused(Held held, ParkedReason reason, @Nullable String detail) {
     if (Destinations.about(reason)) {
-      destinations.refuse(held.row.route().exchange(), reason);
+      destinations.refuse(held.row.route(), reason);
     }
     withdraw(held, reason, detail, 1);
+  }
+
+  /** The broker took a row. */
+  void published(Held held) {
+    if (!destinations.none()) {
+      destinations.accept(held.row.route());
+    }
   }
 
   private void withdraw(Held held, ParkedReason reason, @Nullable String detail, int attempts) {
@@ -104,7 +111,7 @@ final class Parker {
               each.reason(),
               each.detail(),
               each.attempts(),
-              destinations.backoff(each.held().row.route().exchange(), each.attempts())));
+              destinations.backoff(each.held().row.route(), each.attempts())));
     }
     taken.clear();
     return new Parking(held, parking);

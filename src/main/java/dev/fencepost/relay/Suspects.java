@@ -78,8 +78,11 @@ final class Suspects {
     if (refusal != null && closes(refusal)) {
       release(new ArrayList<>(round));
     } else if (Destinations.about(charge)) {
-      String proven = held.row.route().exchange();
-      release(round.stream().filter(each -> each.row.route().exchange().equals(proven)).toList());
+      OutboxRow.Route proven = held.row.route();
+      release(
+          round.stream()
+              .filter(each -> Destinations.alike(charge, proven, each.row.route()))
+              .toList());
     }
     next();
   }
@@ -106,6 +109,7 @@ final class Suspects {
     String headers = row.message().headers();
     return properties.contains("\"expiration\"")
         || properties.contains("\"user_id\"")
+        || properties.contains("\"amq.rabbitmq.reply-to\"")
         || headers.contains("\"CC\"")
         || headers.contains("\"BCC\"");
   }

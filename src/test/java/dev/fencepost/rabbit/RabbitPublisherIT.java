@@ -2,8 +2,13 @@ package dev.fencepost.rabbit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.AlreadyClosedException;
+import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.GetResponse;
 import com.rabbitmq.client.LongString;
+import com.rabbitmq.client.Method;
+import com.rabbitmq.client.ShutdownSignalException;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.OutboxRow;
 import dev.fencepost.model.ParkedReason;
@@ -13,8 +18,11 @@ import dev.fencepost.relay.Publisher.PublishChannel;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.RabbitServer;
 import dev.fencepost.testing.TestServers;
+import io.vertx.core.Future;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
@@ -135,6 +143,105 @@ class RabbitPublisherIT {
         .isEqualTo(FailureKind.BROKER_NOT_FOUND);
     assertThat(told.refusals).containsExactly(ParkedReason.EXCHANGE_MISSING);
     assertThat(told.closed.get(0)).hasMessageContaining("no exchange 'missing'");
+  }
+
+  /** It would be sent again for ever: the channel has to go, since it has lost count. */
+  @Test
+  void whatTheClientCannotWriteIsRefusedAndTheRestIsUnsettled() throws Exception {
+    plain.queue("fine", Map.of());
+    RowEncoder encoder = new RowEncoder(1 << 20, 131_072);
+    Outgoing before = encoder.encode(harness.row("", "fine"));
+    Outgoing after = encoder.encode(harness.row("", "fine"));
+    OutboxRow.Route nowhere = new OutboxRow.Route("", "x".repeat(256));
+    Outgoing broken = new Outgoing(7, "event-7", nowhere, after.properties, after.body, true);
+    try (OneConnection one = new OneConnection()) {
+      ConfirmChannel channel = one.open();
+      harness.context.runOnContext(v -> channel.publish(List.of(before, broken, after)));
+      told.awaitClosed(Duration.ofSeconds(5));
+    }
+    assertThat(told.refusals).as("no other row is to blame").isEmpty();
+    assertThat(told.verdicts.get(7L)).isNotNull();
+    assertThat(told.verdicts.get(7L).refusal()).isEqualTo(ParkedReason.INVALID_PROPERTY);
+    assertThat(told.verdicts.get(7L).detail()).contains("cannot be written");
+    assertThat(told.verdicts).doesNotContainKey(after.id);
+  }
+
+  /** The channel is marked as closed before its listeners are called. */
+  @Test
+  void aClosureThatTheWriterMeetsFirstKeepsItsReplyCode() throws Exception {
+    Method reason =
+        new AMQP.Channel.Close.Builder()
+            .replyCode(404)
+            .replyText("NOT_FOUND - no exchange")
+            .build();
+    Channel closed =
+        (Channel)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {Channel.class},
+                (proxy, method, arguments) -> {
+                  throw new AlreadyClosedException(
+                      new ShutdownSignalException(false, false, reason, plain.channel));
+                });
+    List<ConfirmWire.Event> events = new ArrayList<>();
+    Outgoing row = new RowEncoder(1 << 20, 131_072).encode(harness.row("", "fine"));
+    try (OneConnection one = new OneConnection()) {
+      SharedConnections.Share share = Await.result(one.acquire());
+      new BatchWriter(share.connection(), closed, harness.trust::get, events::add)
+          .write(List.of(row));
+    }
+    assertThat(events)
+        .singleElement()
+        .isInstanceOfSatisfying(
+            ConfirmWire.Event.Closed.class, event -> assertThat(event.replyCode()).isEqualTo(404));
+  }
+
+  /** What a publisher puts its channels on. */
+  private final class OneConnection implements AutoCloseable {
+    private final BrokerThreads threads = new BrokerThreads();
+    private final SharedConnections connections =
+        new SharedConnections(
+            new BrokerConnector(harness.vertx, threads, List.of(BrokerUri.parse(uri))),
+            threads,
+            "one",
+            1);
+
+    Future<SharedConnections.Share> acquire() {
+      return harness.onContext(() -> connections.acquire(harness.context, false));
+    }
+
+    ConfirmChannel open() {
+      Duration limit = Duration.ofSeconds(30);
+      ConfirmChannel.ChannelEnvironment environment =
+          new ConfirmChannel.ChannelEnvironment(
+              harness.vertx, harness.context, threads, new WriteWatchdog(threads, limit), limit);
+      return Await.result(
+          acquire()
+              .compose(
+                  share ->
+                      harness.onContext(
+                          () ->
+                              ConfirmChannel.open(
+                                  environment, "lane-0", share, harness.trust::get, told))));
+    }
+
+    @Override
+    public void close() {
+      Await.result(harness.onContext(() -> connections.close(harness.context)));
+      threads.close();
+    }
+  }
+
+  @Test
+  void aReplyToNobodyIsAnInvalidProperty() {
+    PublishChannel channel = harness.open("lane-0", told);
+    byte[] body = "{}".getBytes(StandardCharsets.UTF_8);
+    harness.publish(
+        channel,
+        List.of(
+            harness.row("amq.topic", "x", body, "{}", "{\"reply_to\":\"amq.rabbitmq.reply-to\"}")));
+    told.awaitClosed(Duration.ofSeconds(5));
+    assertThat(told.refusals).containsExactly(ParkedReason.INVALID_PROPERTY);
   }
 
   @Test

@@ -136,7 +136,7 @@ class BrokerCasesIT {
             RelayConfigs.database(outbox.uri()),
             relay,
             vertx -> new RabbitBroker(vertx, cluster).publisher(relay.limits()))) {
-      arrivals.await(50, Duration.ofSeconds(15));
+      arrivals.await(50, Duration.ofSeconds(60));
       assertThat(process.lanes()).isEqualTo(1);
     }
   }

@@ -340,7 +340,7 @@ class LaneLoopTest {
     }
 
     @Override
-    public Future<State> postpone(LaneOwner owner, String exchange, Duration by) {
+    public Future<State> postpone(LaneOwner owner, Destination to, Duration by) {
       return Future.succeededFuture(NONE);
     }
 

@@ -9,6 +9,7 @@ import dev.fencepost.testing.Await;
 import dev.fencepost.testing.RabbitServer;
 import dev.fencepost.testing.TcpProxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -68,11 +69,16 @@ class OutageCasesIT {
         vertx -> new RabbitBroker(vertx, RelayConfigs.broker(uri)).publisher(relay.limits()));
   }
 
-  /** All are in the queue, in order per key, and nothing was parked. */
+  /** All are in the queue, in order per key, each under its own id, and nothing was parked. */
   private void awaitAll(int rows, int keys) throws Exception {
     try (Arrivals arrivals = new Arrivals(broker.uri())) {
       arrivals.consume(queue);
       arrivals.await(rows, Duration.ofSeconds(60));
+      assertThat(new ArrayList<>(arrivals.all).stream().map(each -> each.id() + each.text()))
+          .as("a duplicate has the id of the first")
+          .isSubsetOf(
+              outbox.strings(
+                  "select event_id || convert_from(payload, 'UTF8') from fencepost.outbox"));
       int[] last = new int[keys];
       java.util.Set<String> seen = new java.util.HashSet<>();
       for (String text : arrivals.texts()) {
@@ -83,7 +89,11 @@ class OutageCasesIT {
         }
       }
     }
-    assertThat(outbox.parked()).isZero();
+    assertNoneFailed();
+  }
+
+  private void assertNoneFailed() {
+    assertThat(outbox.parked()).as("parked rows").isZero();
     assertThat(process.events.refused).isEmpty();
   }
 
@@ -115,11 +125,17 @@ class OutageCasesIT {
     Await.until("lanes", () -> process.lanes() == 4);
     broker.pause();
     outbox.insertMany("", queue, 10, 1, 500);
-    TimeUnit.SECONDS.sleep(3);
-    assertThat(published()).isZero();
-    assertThat(outbox.number("select coalesce(max(position), 0) from fencepost.relay_checkpoints"))
-        .isZero();
+    Await.until("they are written", () -> process.events.mostUnconfirmed > 0);
     Await.until("broker_down is told", () -> causes().contains("broker_down"));
+    Await.until("a renewal has told how far it is", () -> process.events.causes.size() == 4);
+    assertThat(published()).isZero();
+    assertThat(outbox.number("select max(position) from fencepost.relay_lanes")).isZero();
+    assertThat(
+            outbox.number(
+                "select coalesce(max(position), 0) + count(*) filter (where floor > 0)"
+                    + " from fencepost.relay_checkpoints"))
+        .as("a checkpoint past a row of it")
+        .isZero();
     broker.resume();
     awaitAll(500, 10);
   }
@@ -136,15 +152,45 @@ class OutageCasesIT {
             outbox.strings(
                 "select 1 from fencepost.relay_lanes where oldest_unpublished_at is not null"))
         .isNotEmpty();
+    assertNoneFailed();
     broker.restart();
     awaitAll(2000, 50);
     Await.until("all is well", () -> causes().equals(List.of("none")));
   }
 
+  /** A row that was refused before waits for the broker; nobody answers for it meanwhile. */
+  @Test
+  void r11AnOutageCostsAParkedRowNoAttempt() throws Exception {
+    process = relay(broker.uri());
+    Await.until("lanes", () -> process.lanes() == 4);
+    outbox.insert("", "absent-" + queue, "k", "1");
+    Await.until("it is parked", () -> outbox.parked() == 1);
+    broker.stop();
+    Await.until("broker_down is told", () -> causes().contains("broker_down"));
+    String attempt = "select attempts || reason || next_attempt_at from fencepost.parked";
+    List<String> before = outbox.strings(attempt);
+    Await.until(
+        "it has been due for five seconds, longer than its longest backoff",
+        () ->
+            outbox.number(
+                    "select count(*) from fencepost.parked"
+                        + " where next_attempt_at < now() - interval '5 seconds'")
+                == 1);
+    assertThat(outbox.strings(attempt)).isEqualTo(before);
+    broker.restart();
+    try (Arrivals arrivals = new Arrivals(broker.uri())) {
+      arrivals.declare("absent-" + queue, Map.of());
+      arrivals.consume("absent-" + queue);
+      arrivals.await(1, Duration.ofSeconds(60));
+    }
+    Await.until("none is parked", () -> outbox.parked() == 0);
+  }
+
+  /** Without heartbeats: they would find it, too, but later. */
   @Test
   void r13AHangingConnectionIsReplaced() throws Exception {
     try (TcpProxy proxy = TcpProxy.to(broker.uri())) {
-      process = relay(proxy.uri(broker.uri()));
+      process = relay(proxy.uri(broker.uri()) + "?heartbeat=0");
       Await.until("lanes", () -> process.lanes() == 4);
       outbox.insertMany("", queue, 50, 1, 500);
       Await.until("the first", () -> published() >= 500);
@@ -157,6 +203,53 @@ class OutageCasesIT {
       process.close();
       process = relay(broker.uri());
     }
+  }
+
+  /** One queue's process hangs: nothing sent there is confirmed, and nothing else is concerned. */
+  @Test
+  void r13AHangingSendHoldsUpNobodyElse() throws Exception {
+    String hanging = "hanging-" + queue;
+    try (TcpProxy proxy = TcpProxy.to(broker.uri());
+        Arrivals arrivals = new Arrivals(broker.uri())) {
+      arrivals.declare(hanging, Map.of());
+      arrivals.consume(queue);
+      process = relay(proxy.uri(broker.uri()));
+      Await.until("lanes", () -> process.lanes() == 4);
+      outbox.insertMany("", queue, 50, 1, 100);
+      Await.until("the first", () -> published() >= 100);
+      int accepted = proxy.accepted();
+      inQueue(hanging, "suspend");
+      outbox.insert("", hanging, "hangs", "0");
+      outbox.insertMany("", queue, 50, 101, 500);
+      arrivals.await(500, Duration.ofSeconds(30));
+      Await.until("it is sent anew, twice", () -> proxy.accepted() >= accepted + 2);
+      assertThat(proxy.connections()).as("the others keep theirs").isGreaterThan(1);
+      outbox.insertMany("", queue, 50, 501, 1000);
+      arrivals.await(1000, Duration.ofSeconds(30));
+      inQueue(hanging, "resume");
+      arrivals.consume(hanging);
+      arrivals.await(1001, Duration.ofSeconds(30));
+      Await.until("all are settled", () -> published() >= 1001);
+      List<String> elsewhere =
+          outbox.strings(
+              "select event_id from fencepost.outbox where lane <>"
+                  + " (select lane from fencepost.outbox where key = 'hangs')");
+      assertThat(new ArrayList<>(arrivals.all).stream().map(Arrivals.Arrival::id))
+          .as("each row of the other lanes came once")
+          .containsOnlyOnceElementsOf(elsewhere);
+      assertNoneFailed();
+      process.close();
+      process = relay(broker.uri());
+    }
+  }
+
+  private static void inQueue(String queue, String what) {
+    broker.eval(
+        "{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<\"/\">>, queue, <<\""
+            + queue
+            + "\">>)), sys:"
+            + what
+            + "(amqqueue:get_pid(Q))");
   }
 
   @Test

@@ -76,6 +76,22 @@ record Outbox(String uri) {
     return strings("select distinct reason from fencepost.parked order by 1");
   }
 
+  /** From now on every row that is parked is noted, however soon it leaves again. */
+  void noteParked() {
+    execute(
+        "create table public.noted (body text)",
+        "create function public.note() returns trigger language plpgsql as"
+            + " $$begin insert into public.noted values (convert_from(new.payload, 'UTF8'));"
+            + " return new; end$$",
+        "create trigger note before insert on fencepost.parked_rows"
+            + " for each row execute function public.note()");
+  }
+
+  /** The bodies of all that were parked since {@link #noteParked()}, each once. */
+  List<String> everParked() {
+    return strings("select distinct body from public.noted order by 1");
+  }
+
   void ask(String action, String key) {
     execute(
         "insert into fencepost.parked_requests (lane, seq, action, operator)"

@@ -183,7 +183,7 @@ class ParkedInTurnTest {
     }
 
     @Override
-    public Future<State> postpone(LaneOwner owner, String exchange, Duration by) {
+    public Future<State> postpone(LaneOwner owner, Destination to, Duration by) {
       return later(none());
     }
 

@@ -7,6 +7,7 @@ import dev.fencepost.model.ParkedReason;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.RabbitServer;
 import dev.fencepost.testing.TestServers;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -58,6 +59,7 @@ class RefusalCasesIT {
 
   @Test
   void r01AMissingExchangeParksTheRowAndIsPublishedOnceItExists() throws Exception {
+    outbox.noteParked();
     outbox.insertMany("", "q", 50, 1, 500);
     outbox.insert("missing", "q", "bad", "first");
     outbox.insertMany("", "q", 50, 501, 1000);
@@ -67,6 +69,7 @@ class RefusalCasesIT {
     arrivals.await(1000, Duration.ofSeconds(15));
     awaitParked(3);
     assertThat(outbox.reasons()).containsExactly("behind_key", "exchange_missing");
+    assertThat(outbox.everParked()).containsExactly("first", "second", "third");
     assertThat(arrivals.all).as("no other row was sent twice").hasSizeLessThan(2000);
     arrivals.channel.exchangeDeclare("missing", "topic", true);
     arrivals.channel.queueBind("q", "missing", "#");
@@ -95,16 +98,89 @@ class RefusalCasesIT {
 
   @Test
   void r05ARefusedAccessParksItsRowsOnly() throws Exception {
+    outbox.noteParked();
     arrivals.channel.exchangeDeclare("closed", "topic", true);
     arrivals.channel.queueBind("q", "closed", "#");
-    String name = "limited-" + System.nanoTime();
-    vhost = TestServers.broker().addUser(vhost, name, "secret", "", "amq\\.default|open", "");
+    String user = limitedUser();
+    outbox.insertMany("", "q", 20, 1, 100);
+    outbox.insert("closed", "q", "a", "first");
+    outbox.insert("", "q", "a", "second");
+    outbox.insertMany("", "q", 20, 101, 200);
     relay();
-    outbox.insert("closed", "q", "a", "closed");
-    outbox.insertMany("", "q", 20, 1, 200);
+    arrivals.await(200, Duration.ofSeconds(30));
+    awaitParked(2);
+    assertThat(outbox.reasons()).containsExactly("access_refused", "behind_key");
+    assertThat(outbox.everParked()).containsExactly("first", "second");
+    TestServers.broker().permit(user, vhostName(), "", "amq\\.default|closed", "");
+    arrivals.await(202, Duration.ofSeconds(30));
+    awaitParked(0);
+    assertThat(arrivals.texts()).containsSubsequence("first", "second");
+  }
+
+  /** The relay's user from now on: it may write to the default exchange and to those named. */
+  private String limitedUser(String... exchanges) {
+    String name = "limited-" + System.nanoTime();
+    String writes = String.join("|", exchanges);
+    vhost =
+        TestServers.broker()
+            .addUser(
+                vhost,
+                name,
+                "secret",
+                "",
+                "amq\\.default" + (writes.isEmpty() ? "" : "|" + writes),
+                "");
+    return name;
+  }
+
+  private String vhostName() {
+    return URI.create(vhost).getPath().substring(1);
+  }
+
+  /** The broker gives rights by topic, too: then an exchange is closed to some of its rows only. */
+  @Test
+  void aRefusedTopicParksItsRowsOnly() throws Exception {
+    arrivals.channel.exchangeDeclare("topics", "topic", true);
+    arrivals.channel.queueBind("q", "topics", "#");
+    String user = limitedUser("topics");
+    TestServers.broker()
+        .eval(
+            "rabbit_auth_backend_internal:set_topic_permissions(<<\"%s\">>, <<\"%s\">>,"
+                    .formatted(user, vhostName())
+                + " <<\"topics\">>, <<\"^open\">>, <<\"\">>, <<\"test\">>)");
+    outbox.insertMany("topics", "open.a", 50, 1, 200);
+    outbox.insert("topics", "shut.a", "bad", "bad");
+    outbox.insertMany("topics", "open.b", 50, 201, 400);
+    relay();
+    arrivals.await(400, Duration.ofSeconds(30));
     awaitParked(1);
     assertThat(outbox.reasons()).containsExactly("access_refused");
-    arrivals.await(200, Duration.ofSeconds(10));
+    assertThat(arrivals.all).as("sent twice").hasSizeLessThan(1200);
+    long attempts = outbox.number("select attempts from fencepost.parked");
+    for (int i = 401; i <= 800; i += 20) {
+      outbox.insertMany("topics", "open.c", 20, i, i + 19);
+      arrivals.await(i + 19, Duration.ofSeconds(5));
+    }
+    Await.until(
+        "it was tried again, some times",
+        () -> outbox.number("select attempts from fencepost.parked") >= attempts + 3);
+    outbox.insertMany("topics", "open.d", 20, 801, 820);
+    arrivals.await(820, Duration.ofSeconds(5));
+    assertThat(outbox.number("select count(*) from fencepost.parked")).isEqualTo(1);
+  }
+
+  /** Names a consumer of ours that there is not: the broker answers as it does to a large body. */
+  @Test
+  void aPropertyThatTheBrokerRefusesIsNoQuestionOfSize() throws Exception {
+    relay();
+    outbox.insertMany("", "q", 20, 1, 50);
+    outbox.execute(
+        "insert into fencepost.outbox (routing_key, type, key, payload, properties)"
+            + " values ('q', 't', 'reply', '', '{\"reply_to\": \"amq.rabbitmq.reply-to\"}'),"
+            + " ('q', 't', 'user', '', '{\"user_id\": \"somebody\"}')");
+    awaitParked(2);
+    assertThat(outbox.reasons()).containsExactly("invalid_property");
+    arrivals.await(50, Duration.ofSeconds(10));
   }
 
   @Test
@@ -158,15 +234,23 @@ class RefusalCasesIT {
     }
   }
 
+  /** More of them than the window holds: they do not keep it, and are not tried before others. */
   @Test
   void r12BadRowsAtTheHeadDoNotStarveTheRest() throws Exception {
     for (int i = 0; i < 100; i++) {
-      outbox.insert("missing", "x", "bad" + i, "bad");
+      outbox.insert(i % 2 == 0 ? "missing" : "", "x", "bad" + i, "bad");
     }
     outbox.insertMany("", "q", 100, 1, 5000);
-    relay();
-    arrivals.await(5000, Duration.ofSeconds(15));
+    outbox.noteParked();
+    relay(
+        RelayConfigs.with(
+            relay,
+            new FencepostConfig.Relay.Paging(
+                10, 20, 1 << 20, Duration.ofMillis(2), Duration.ofMillis(250))));
+    arrivals.await(5000, Duration.ofSeconds(30));
     awaitParked(100);
+    assertThat(outbox.reasons()).containsExactly("exchange_missing", "unroutable");
+    assertThat(outbox.everParked()).containsExactly("bad");
   }
 
   @Test
