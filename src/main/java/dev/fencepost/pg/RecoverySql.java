@@ -14,10 +14,11 @@ final class RecoverySql {
         select consumer, batch, owner from ${schema}.claim_batch
         where consumer = $1 and until <= now() order by until limit 1000 for update skip locked),
       alive as materialized (
-        select o.batch, min(a.lease_until) as until
-        from (select distinct consumer, batch from old) o
-        join ${schema}.activity a on a.consumer = o.consumer and a.batch = o.batch
-        where a.state = 'running' group by o.batch),
+        select o.batch, a.until from (select distinct consumer, batch from old) o
+        cross join lateral (
+          select min(x.lease_until) as until from ${schema}.activity x
+          where x.consumer = o.consumer and x.batch = o.batch and x.state = 'running') a
+        where a.until is not null),
       gone as (
         delete from ${schema}.claim_batch b using old o
         where b.consumer = o.consumer and b.batch = o.batch and b.owner = o.owner
@@ -43,14 +44,17 @@ final class RecoverySql {
       where a.consumer = s.consumer and a.event_id = s.event_id and a.state = 'blocked'
       """;
 
+  /** Batch by batch: the other way round it would read all that is kept. */
   static final String EXPIRED =
       """
       select %s
       from (select distinct batch from ${schema}.claim_batch
             where consumer = $1 and until <= now()) b
-      join ${schema}.activity a on a.consumer = $1 and a.batch = b.batch
-      where a.state = 'running' and a.lease_until <= now()
-        and ($2::bigint is null or ((extract(epoch from a.lease_until) * 1000000)::bigint,
+      cross join lateral (
+        select * from ${schema}.activity x
+        where x.consumer = $1 and x.batch = b.batch and x.state = 'running'
+          and x.lease_until <= now() offset 0) a
+      where ($2::bigint is null or ((extract(epoch from a.lease_until) * 1000000)::bigint,
           a.event_id) > ($2::bigint, $3::text collate "C"))
       order by a.lease_until, a.event_id limit $4
       """

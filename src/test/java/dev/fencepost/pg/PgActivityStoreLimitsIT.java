@@ -412,7 +412,6 @@ class PgActivityStoreLimitsIT {
     try (Connection connection = PostgresServer.connect(schema.uri())) {
       connection.setAutoCommit(false);
       connection.createStatement().execute(DurableWork.SETTINGS);
-      connection.createStatement().execute("set local plan_cache_mode = force_generic_plan");
       connection.createStatement().execute("prepare looked as " + schema.database().sql(statement));
       StringBuilder plan = new StringBuilder();
       try (ResultSet lines =

@@ -3,8 +3,6 @@ package dev.fencepost.pg;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fencepost.testing.PostgresServer;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -51,7 +49,7 @@ class PollCostIT {
       connection.setAutoCommit(false);
       statement.execute(OutboxSql.BY_TX);
       statement.execute("prepare late(bigint[]) as " + schema.database().sql(OutboxSql.LATE));
-      long blocks = buffers(statement, "late('{" + tx + "}')");
+      long blocks = Buffers.of(statement, "late('{" + tx + "}')");
       assertThat(blocks).isBetween(1L, 200L);
     }
   }
@@ -73,11 +71,11 @@ class PollCostIT {
       prepare(statement, "first", schema.database().sql(OutboxSql.OPEN), FIRST);
       prepare(statement, "later", schema.database().sql(OutboxSql.PAGE), LATER);
       insert(statement, 1, 10_000);
-      long first = buffers(statement, "first" + FIRST);
-      long later = buffers(statement, "later" + LATER);
+      long first = Buffers.of(statement, "first" + FIRST);
+      long later = Buffers.of(statement, "later" + LATER);
       insert(statement, 10_001, rows);
-      long firstOfMany = buffers(statement, "first" + FIRST);
-      long laterOfMany = buffers(statement, "later" + LATER);
+      long firstOfMany = Buffers.of(statement, "first" + FIRST);
+      long laterOfMany = Buffers.of(statement, "later" + LATER);
       System.out.printf(
           "poll of %d unread rows: first pages %d buffers, a later page %d; of 10000: %d, %d%n",
           rows, firstOfMany, laterOfMany, first, later);
@@ -132,15 +130,6 @@ class PollCostIT {
     try (ResultSet row = statement.executeQuery(sql)) {
       assertThat(row.next()).isTrue();
       return row.getLong(1);
-    }
-  }
-
-  private static long buffers(Statement statement, String execute) throws SQLException {
-    try (ResultSet row =
-        statement.executeQuery("explain (analyze, buffers, format json) execute " + execute)) {
-      assertThat(row.next()).isTrue();
-      JsonObject plan = new JsonArray(row.getString(1)).getJsonObject(0).getJsonObject("Plan");
-      return plan.getLong("Shared Hit Blocks") + plan.getLong("Shared Read Blocks");
     }
   }
 }
