@@ -1,18 +1,32 @@
 package dev.fencepost.bench;
 
 import dev.fencepost.bench.peer.GruelboxOutbox;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 
 /** gruelbox transaction-outbox: its rows hold an invocation as JSON, which it runs later. */
 final class GruelboxRelay extends Relay {
 
-  GruelboxRelay(Servers servers, String queueType) {
+  private final boolean latency;
+
+  /**
+   * @param latency events are written by its own process through the library, which then hands each
+   *     to a thread right after its commit; else rows are found by flushing
+   */
+  GruelboxRelay(Servers servers, String queueType, boolean latency) {
     super(
         Peer.GRUELBOX.word(),
-        "transaction-outbox 4.2.268: flush in a loop, batches of 1000, 16 threads, each on a channel"
-            + " of its own that waits for its confirm",
+        "transaction-outbox 4.2.268: "
+            + (latency
+                ? "scheduled by its own process (whose CPU time has that in it), each handed to one of"
+                    + " 16 threads right after its commit, flush every second only for what was missed"
+                : "flush in a loop, batches of 1000, 16 threads")
+            + "; each thread on a channel of its own that waits for its confirm",
         servers,
         queueType);
+    this.latency = latency;
   }
 
   @Override
@@ -34,7 +48,20 @@ final class GruelboxRelay extends Relay {
             GruelboxOutbox.class.getName(),
             database.jdbcUrl(),
             servers.brokerUri(),
-            queue.name()));
+            queue.name(),
+            latency ? GruelboxOutbox.IMMEDIATE : GruelboxOutbox.FLUSHING));
+  }
+
+  @Override
+  long[] commit(int events, int rate, int size) throws Exception {
+    if (!latency) {
+      return super.commit(events, rate, size);
+    }
+    Path moments = Paths.RUN.resolve(name() + ".moments");
+    Files.deleteIfExists(moments);
+    process().tell(events + " " + rate + " " + size + " " + moments);
+    await("events are written", Duration.ofMinutes(10), () -> Files.exists(moments));
+    return Files.readAllLines(moments).stream().mapToLong(Long::parseLong).toArray();
   }
 
   /** Rows as the library writes them, written by one statement: its own way takes far longer. */

@@ -2,13 +2,14 @@ package dev.fencepost.bench;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A JVM of its own for one contender; it ends with this one. */
+/** A process of its own for one contender, nearly always a JVM; it ends with this one. */
 final class JavaProcess implements AutoCloseable {
 
   /** As {@code bin/fencepost} runs the product; peers get the same collector. */
@@ -33,7 +34,7 @@ final class JavaProcess implements AutoCloseable {
   /** Starts a main class with arguments; what it prints goes to a log named after it. */
   static JavaProcess start(
       String name, String classPath, List<String> options, List<String> arguments) {
-    List<String> line = new ArrayList<>(List.of("/usr/bin/setpriv", "--pdeathsig", "KILL"));
+    List<String> line = new ArrayList<>();
     line.add(ProcessHandle.current().info().command().orElse("java"));
     line.addAll(OPTIONS);
     line.addAll(options);
@@ -46,12 +47,23 @@ final class JavaProcess implements AutoCloseable {
     }
     line.addAll(List.of("-cp", classPath));
     line.addAll(arguments);
+    return command(name, line, classPath.equals(Paths.product()));
+  }
+
+  /** Any other command. */
+  static JavaProcess command(String name, List<String> command) {
+    return command(name, command, false);
+  }
+
+  private static JavaProcess command(String name, List<String> command, boolean product) {
+    List<String> line = new ArrayList<>(List.of("/usr/bin/setpriv", "--pdeathsig", "KILL"));
+    line.addAll(command);
     try {
       Path log = Paths.RUN.resolve(name.replace(' ', '-') + ".log");
       Files.createDirectories(log.getParent());
       ProcessBuilder builder = new ProcessBuilder(line).redirectErrorStream(true);
       builder.redirectOutput(log.toFile());
-      JavaProcess started = new JavaProcess(builder.start(), log, classPath.equals(Paths.product()));
+      JavaProcess started = new JavaProcess(builder.start(), log, product);
       Runtime.getRuntime().addShutdownHook(new Thread(started::close));
       return started;
     } catch (IOException e) {
@@ -108,6 +120,16 @@ final class JavaProcess implements AutoCloseable {
   String logText() {
     try {
       return Files.readString(log);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Writes a line to its standard input. */
+  void tell(String line) {
+    try {
+      process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+      process.getOutputStream().flush();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

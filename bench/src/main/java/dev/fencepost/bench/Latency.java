@@ -1,22 +1,19 @@
 package dev.fencepost.bench;
 
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
 import java.util.LinkedHashMap;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.concurrent.locks.LockSupport;
+import java.util.stream.LongStream;
 import org.HdrHistogram.Histogram;
 
 /**
- * The time from the return of a commit to the arrival at a plain consumer, both seen by this
- * process: one row a transaction, at a fixed rate, by several writers.
+ * The time from the return of a commit to the arrival at a plain consumer, by one clock: one row a
+ * transaction, at a fixed rate, by several writers.
  */
 final class Latency extends ContenderEntrant<Relay> {
 
-  private static final int WRITERS = 8;
   private static final int SIZE = 256;
 
   private final int rate;
@@ -34,7 +31,6 @@ final class Latency extends ContenderEntrant<Relay> {
   public Map<String, Double> round(int number) {
     contender.queue().recreate();
     contender.tidy();
-    AtomicLongArray committed = new AtomicLongArray(events);
     AtomicLongArray arrived = new AtomicLongArray(events);
     AtomicInteger missing = new AtomicInteger(events);
     try (AutoCloseable consumer =
@@ -47,23 +43,23 @@ final class Latency extends ContenderEntrant<Relay> {
                   }
                 })) {
       Contender.Cpu before = contender.cpu();
-      long start = System.nanoTime();
-      write(committed, start);
-      double seconds = (System.nanoTime() - start) / 1e9;
+      long[] committed = contender.commit(events, rate, SIZE);
       until("every event has arrived", () -> missing.get() == 0);
-      return figures(committed, arrived, seconds, contender.cpu().minus(before));
+      return figures(committed, arrived, contender.cpu().minus(before));
     } catch (Exception e) {
       throw new IllegalStateException(name(), e);
     }
   }
 
   private Map<String, Double> figures(
-      AtomicLongArray committed, AtomicLongArray arrived, double seconds, Contender.Cpu cpu) {
+      long[] committed, AtomicLongArray arrived, Contender.Cpu cpu) {
     Histogram histogram = new Histogram(3);
     for (int event = warmUp; event < events; event++) {
       // It may arrive before the writer's thread is told that its commit is done.
-      histogram.recordValue(Math.max(0, arrived.get(event) - committed.get(event)));
+      histogram.recordValue(Math.max(0, arrived.get(event) - committed[event]));
     }
+    LongSummaryStatistics commits = LongStream.of(committed).summaryStatistics();
+    double seconds = (commits.getMax() - commits.getMin()) / 1e9;
     Map<String, Double> figures = new LinkedHashMap<>();
     figures.put(Figures.RATE, events / seconds);
     figures.put(Figures.P50, histogram.getValueAtPercentile(50) / 1e6);
@@ -73,33 +69,5 @@ final class Latency extends ContenderEntrant<Relay> {
     figures.put(Figures.POSTGRES, cpu.postgres() * 1e6 / events);
     figures.put(Figures.BROKER, cpu.broker() * 1e6 / events);
     return figures;
-  }
-
-  private void write(AtomicLongArray committed, long start) throws InterruptedException {
-    Thread[] writers = new Thread[WRITERS];
-    for (int i = 0; i < WRITERS; i++) {
-      int first = i;
-      writers[i] = new Thread(() -> write(committed, start, first), "writer-" + i);
-      writers[i].start();
-    }
-    for (Thread writer : writers) {
-      writer.join();
-    }
-  }
-
-  private void write(AtomicLongArray committed, long start, int first) {
-    try (Connection connection = contender.connect();
-        PreparedStatement insert = connection.prepareStatement(contender.insert())) {
-      for (int event = first; event < events; event += WRITERS) {
-        long due = start + event * 1_000_000_000L / rate;
-        for (long now = System.nanoTime(); now < due; now = System.nanoTime()) {
-          LockSupport.parkNanos(due - now);
-        }
-        contender.write(insert, event, SIZE);
-        committed.set(event, System.nanoTime());
-      }
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
   }
 }

@@ -11,11 +11,13 @@ enum Peer {
   DEBEZIUM("debezium"),
   SPRING_POLLER("spring-poller", "spring"),
   GRUELBOX("gruelbox"),
+  NAMASTACK("namastack"),
   BARE_CONSUMER("bare-consumer", "bare"),
   SPRING_BATCH("spring-batch", "spring"),
   SPRING_INBOX("spring-inbox", "spring"),
   DB_SCHEDULER("db-scheduler"),
-  JOBRUNR("jobrunr");
+  JOBRUNR("jobrunr"),
+  GRAPHILE_WORKER("graphile-worker", "graphile");
 
   /** Invites nobody: the product alone is measured. */
   static final String NONE = "none";

@@ -9,6 +9,10 @@ import java.util.List;
 /** A worker of others that leaves receipts, run by a main class of ours. */
 final class PeerWorker extends Worker {
 
+  static final String RECEIPTS =
+      "create table receipt (event_id text primary key,"
+          + " recorded_at timestamptz not null default now())";
+
   private final Class<?> main;
   private final double share;
 
@@ -35,9 +39,7 @@ final class PeerWorker extends Worker {
 
   @Override
   void prepare() {
-    database.execute(
-        "create table receipt (event_id text primary key,"
-            + " recorded_at timestamptz not null default now())");
+    database.execute(RECEIPTS);
   }
 
   @Override

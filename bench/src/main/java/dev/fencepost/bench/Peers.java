@@ -21,7 +21,10 @@ final class Peers {
     this.servers = servers;
   }
 
-  List<Relay> relays(String queueType) {
+  /**
+   * @param latency they are measured one event at a time, not by a backlog
+   */
+  List<Relay> relays(String queueType, boolean latency) {
     List<Relay> relays = new ArrayList<>();
     if (options.invites(Peer.DEBEZIUM)) {
       relays.add(
@@ -53,7 +56,10 @@ final class Peers {
               queueType));
     }
     if (options.invites(Peer.GRUELBOX)) {
-      relays.add(new GruelboxRelay(servers, queueType));
+      relays.add(new GruelboxRelay(servers, queueType, latency));
+    }
+    if (options.invites(Peer.NAMASTACK)) {
+      relays.add(new NamastackRelay(servers, queueType));
     }
     return relays;
   }
@@ -66,6 +72,13 @@ final class Peers {
     add(workers, Peer.SPRING_INBOX, INBOX, SpringInbox.class, 0.2);
     add(workers, Peer.DB_SCHEDULER, DB_SCHEDULER, DbSchedulerWorker.class, 0.1);
     add(workers, Peer.JOBRUNR, JOBRUNR, JobRunrWorker.class, 0.05);
+    if (options.invites(Peer.GRAPHILE_WORKER)) {
+      if (GraphileWorker.isPossible()) {
+        workers.add(new GraphileWorker(GRAPHILE, servers));
+      } else {
+        System.out.println("  without graphile-worker: it needs node and npm");
+      }
+    }
     return workers;
   }
 
@@ -81,6 +94,11 @@ final class Peers {
   private static final String JOBRUNR =
       "JobRunr 8.3.0: messages become jobs by `enqueue` of a stream, 500 together, then are"
           + " acknowledged; 20 workers, poll every 5 s, a receipt in each job";
+
+  private static final String GRAPHILE =
+      "Graphile Worker 0.17.3 on Node.js: messages become jobs by `addJobs`, 500 together, then are"
+          + " acknowledged; 24 jobs at a time, a local queue of 500, completions batched, a receipt"
+          + " in each job";
 
   private void add(
       List<Worker> workers, Peer peer, String settings, Class<?> main, double share) {

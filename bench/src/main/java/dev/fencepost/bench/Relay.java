@@ -1,5 +1,6 @@
 package dev.fencepost.bench;
 
+import dev.fencepost.bench.peer.Writers;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -31,5 +32,33 @@ abstract class Relay extends Contender {
 
   Connection connect() throws SQLException {
     return database.connect();
+  }
+
+  /**
+   * Commits events one by one at a rate, as an application does, and returns the moments of their
+   * commits.
+   */
+  long[] commit(int events, int rate, int size) throws Exception {
+    return Writers.run(events, rate, () -> new Inserts(size));
+  }
+
+  private final class Inserts implements Writers.Writer {
+    private final Connection connection = connect();
+    private final PreparedStatement insert = connection.prepareStatement(insert());
+    private final int size;
+
+    Inserts(int size) throws SQLException {
+      this.size = size;
+    }
+
+    @Override
+    public void commit(int event) throws SQLException {
+      write(insert, event, size);
+    }
+
+    @Override
+    public void close() throws SQLException {
+      connection.close();
+    }
   }
 }

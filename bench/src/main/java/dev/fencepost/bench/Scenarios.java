@@ -101,7 +101,7 @@ final class Scenarios {
     if (options.invites(Peer.PERFTEST)) {
       entrants.add(new BrokerLimit(servers, queueType, rows, size));
     }
-    for (Relay peer : peers().relays(queueType)) {
+    for (Relay peer : peers().relays(queueType, false)) {
       entrants.add(new RelayThroughput(peer, rows, size));
     }
     String title = "Relay: %,d committed rows of %d B to a %s queue";
@@ -125,7 +125,7 @@ final class Scenarios {
     int seconds = options.seconds(10);
     List<Entrant> entrants = new ArrayList<>();
     entrants.add(new Latency(new FencepostRelay(servers, "quorum"), rate, seconds));
-    for (Relay peer : peers().relays("quorum")) {
+    for (Relay peer : peers().relays("quorum", true)) {
       entrants.add(new Latency(peer, rate, seconds));
     }
     measure(
