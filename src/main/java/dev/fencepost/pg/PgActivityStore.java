@@ -202,6 +202,11 @@ public final class PgActivityStore implements ActivityStore {
   }
 
   @Override
+  public Future<Void> uncountRetries(String consumer, String type, long second, long retries) {
+    return upkeep.uncountRetries(consumer, type, second, retries);
+  }
+
+  @Override
   public Future<Long> openReviews(String consumer) {
     return upkeep.openReviews(consumer);
   }

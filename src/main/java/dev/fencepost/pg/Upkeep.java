@@ -103,8 +103,14 @@ final class Upkeep {
         .map(
             rows -> {
               Row row = rows.iterator().next();
-              return new BudgetCounts(row.getLong("first_starts"), row.getLong("retries"));
+              return new BudgetCounts(
+                  row.getLong("first_starts"), row.getLong("retries"), row.getLong("second"));
             });
+  }
+
+  Future<Void> uncountRetries(String consumer, String type, long second, long retries) {
+    return execute(UpkeepSql.UNCOUNT_RETRIES, Tuple.of(consumer, type, second, retries))
+        .mapEmpty();
   }
 
   Future<Long> openReviews(String consumer) {

@@ -99,10 +99,17 @@ final class UpkeepSql {
         delete from ${schema}.start_window w using now_second n
         where w.consumer = $1 and w.type = $2 and w.second < n.second - 60)
       select (a.first_starts + coalesce(sum(w.first_starts), 0))::bigint as first_starts,
-        (a.retries + coalesce(sum(w.retries), 0))::bigint as retries
+        (a.retries + coalesce(sum(w.retries), 0))::bigint as retries, a.second
       from added a left join ${schema}.start_window w on w.consumer = $1 and w.type = $2
         and w.second > a.second - $5 and w.second < a.second
-      group by a.first_starts, a.retries
+      group by a.first_starts, a.retries, a.second
+      """;
+
+  /** Where they were counted: a later second would make room for others once that one is over. */
+  static final String UNCOUNT_RETRIES =
+      """
+      update ${schema}.start_window set retries = retries - $4
+      where consumer = $1 and type = $2 and second = $3
       """;
 
   static final String OPEN_REVIEWS =

@@ -19,11 +19,20 @@ final class RetryBudgets {
     this.env = env;
   }
 
+  /**
+   * Retries that may start.
+   *
+   * @param second in which they were counted, negative where the type has no budget
+   */
+  record Reservation(int allowed, long second) {
+    static final Reservation NONE = new Reservation(0, -1);
+  }
+
   /** How many of {@code wanted} retries may start; all where the type has no budget. */
-  Future<Integer> reserve(TypeLane lane, int wanted) {
+  Future<Reservation> reserve(TypeLane lane, int wanted) {
     ActivityConfig.RetryBudget budget = lane.config().retryBudget();
     if (budget == null || wanted == 0) {
-      return Future.succeededFuture(wanted);
+      return Future.succeededFuture(new Reservation(wanted, -1));
     }
     long first = lane.takeFirstStarts();
     return env.store()
@@ -39,16 +48,16 @@ final class RetryBudgets {
                       budget.minPerSecond(),
                       RetryBudget.WINDOW);
               int allowed = RetryBudget.admit(wanted, available);
-              giveBack(lane, wanted - allowed);
-              return allowed;
+              giveBack(lane, new Reservation(allowed, fleet.second()), wanted - allowed);
+              return new Reservation(allowed, fleet.second());
             });
   }
 
   /** Retries that were reserved and have not started. */
-  void giveBack(TypeLane lane, int retries) {
-    if (lane.config().retryBudget() != null && retries > 0) {
+  void giveBack(TypeLane lane, Reservation reserved, int retries) {
+    if (reserved.second() >= 0 && retries > 0) {
       env.store()
-          .countStarts(lane.queueName(), lane.type(), 0, -retries)
+          .uncountRetries(lane.queueName(), lane.type(), reserved.second(), retries)
           .onFailure(e -> LOG.debug("a reservation of {} stays: {}", retries, e.toString()));
     }
   }

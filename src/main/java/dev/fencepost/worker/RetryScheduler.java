@@ -70,7 +70,7 @@ final class RetryScheduler {
       if (lane.handler().admission().closedFor().isEmpty()) {
         Share share = new Share(lane, take(lane));
         shares.add(share);
-        reserved.add(budgets.reserve(lane, share.slots).onSuccess(n -> share.allowed = n));
+        reserved.add(budgets.reserve(lane, share.slots).onSuccess(n -> share.reserved = n));
       } else {
         lane.wanted = 0; // its remote is away: other types take the slots it was given
         loop.gates().giveBack(lane, loop.gates().takeForRetries(lane, 0));
@@ -85,7 +85,7 @@ final class RetryScheduler {
   private static final class Share {
     final TypeLane lane;
     final int slots;
-    int allowed;
+    RetryBudgets.Reservation reserved = RetryBudgets.Reservation.NONE;
     int used;
 
     /** Of those, the ones that were not started before: they are no retries. */
@@ -94,6 +94,10 @@ final class RetryScheduler {
     Share(TypeLane lane, int slots) {
       this.lane = lane;
       this.slots = slots;
+    }
+
+    int allowed() {
+      return reserved.allowed();
     }
   }
 
@@ -110,12 +114,12 @@ final class RetryScheduler {
     Map<String, Share> byType = new HashMap<>();
     for (Share share : shares) {
       if (share.slots > 0) {
-        int denied = share.slots - share.allowed;
+        int denied = share.slots - share.allowed();
         free.put(
-            share.lane.type(), new ActivityStore.Slots(share.lane.work(), share.allowed, denied));
+            share.lane.type(), new ActivityStore.Slots(share.lane.work(), share.allowed(), denied));
         byType.put(share.lane.type(), share);
       }
-      if (share.slots > 0 && share.allowed == 0) {
+      if (share.slots > 0 && share.allowed() == 0) {
         denied(share.lane);
       }
     }
@@ -170,15 +174,15 @@ final class RetryScheduler {
 
   private void giveBack(Share share) {
     TypeLane lane = share.lane;
-    boolean full = share.used > 0 && share.used >= share.allowed;
+    boolean full = share.used > 0 && share.used >= share.allowed();
     more |= full;
     lane.retryShare =
         full ? Math.min(Math.max(1, lane.config().concurrency() / 2), lane.retryShare * 2) : 1;
     int retries = share.used - share.first;
-    if (retries > 0 && retries == share.allowed && share.allowed < share.slots) {
+    if (retries > 0 && retries == share.allowed() && share.allowed() < share.slots) {
       denied(lane);
     }
-    budgets.giveBack(lane, share.allowed - retries);
+    budgets.giveBack(lane, share.reserved, share.allowed() - retries);
     loop.gates().giveBack(lane, share.slots - share.used);
   }
 }

@@ -105,17 +105,34 @@ public abstract class ActivityStoreContract extends FenceContract {
 
   @Test
   protected void startsOfTheWindowAreSummedOverTheFleet() {
-    assertThat(result(store().countStarts(consumer, "t", 10, 1)))
-        .isEqualTo(new ActivityStore.BudgetCounts(10, 1));
-    assertThat(result(store().countStarts(consumer, "t", 5, 2)))
-        .isEqualTo(new ActivityStore.BudgetCounts(15, 3));
-    assertThat(result(store().countStarts(consumer, "t", 0, -1)))
-        .isEqualTo(new ActivityStore.BudgetCounts(15, 2));
-    assertThat(result(store().countStarts(consumer, "u", 1, 0)))
-        .isEqualTo(new ActivityStore.BudgetCounts(1, 0));
+    assertCounted("t", 10, 1, 10, 1);
+    assertCounted("t", 5, 2, 15, 3);
+    assertCounted("u", 1, 0, 1, 0);
     elapse(Duration.ofSeconds(30));
-    assertThat(result(store().countStarts(consumer, "t", 0, 0)))
-        .isEqualTo(new ActivityStore.BudgetCounts(0, 0));
+    assertCounted("t", 0, 0, 0, 0);
+  }
+
+  private void assertCounted(String type, long first, long retries, long firsts, long all) {
+    ActivityStore.BudgetCounts sums = result(store().countStarts(consumer, type, first, retries));
+    assertThat(List.of(sums.firstStarts(), sums.retries())).isEqualTo(List.of(firsts, all));
+  }
+
+  /** Given back into a later second, they would hide as many real ones once their own is over. */
+  @Test
+  protected void whatIsGivenBackIsTakenFromTheSecondInWhichItWasReserved() {
+    long reserved = result(store().countStarts(consumer, "t", 0, 100)).second();
+    Duration later = Duration.ofSeconds(7);
+    elapse(later);
+    assertCounted("t", 0, 5, 0, 105);
+    result(store().uncountRetries(consumer, "t", nowCalled(reserved, later), 100));
+    assertCounted("t", 0, 0, 0, 5);
+    elapse(Duration.ofSeconds(5));
+    assertCounted("t", 0, 0, 0, 5);
+  }
+
+  /** What a second of the budget's window is called after time has been made to pass. */
+  protected long nowCalled(long second, Duration passed) {
+    return second;
   }
 
   @Test

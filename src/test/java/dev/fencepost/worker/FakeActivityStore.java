@@ -947,7 +947,18 @@ public final class FakeActivityStore implements ActivityStore {
                   .toList();
           return new BudgetCounts(
               of.stream().mapToLong(Starts::first).sum(),
-              of.stream().mapToLong(Starts::retries).sum());
+              of.stream().mapToLong(Starts::retries).sum(),
+              now);
+        });
+  }
+
+  @Override
+  public Future<Void> uncountRetries(String consumer, String type, long second, long retries) {
+    return call(
+        "uncountRetries",
+        () -> {
+          starts.add(new Starts(consumer, type, second, 0, -retries));
+          return null;
         });
   }
 
