@@ -69,6 +69,13 @@ final class SqlEffect implements EffectHandler {
     }
   }
 
+  /** What the server says, without the bare state that the client puts behind it. */
+  private static String said(Throwable failure, String state) {
+    String text = String.valueOf(failure.getMessage());
+    String bare = " (" + state + ")";
+    return text.endsWith(bare) ? text.substring(0, text.length() - bare.length()) : text;
+  }
+
   private static RuntimeException translated(Throwable failure) {
     String state = failure instanceof DatabaseException d ? d.getSqlState() : null;
     boolean lost = failure instanceof ClosedConnectionException || failure instanceof IOException;
@@ -77,7 +84,7 @@ final class SqlEffect implements EffectHandler {
           ? new TransientFailure("the connection to the database was lost", failure)
           : new PermanentFailure(String.valueOf(failure.getMessage()), failure);
     }
-    String message = failure.getMessage() + " (SQLSTATE " + state + ")";
+    String message = said(failure, state) + " (SQLSTATE " + state + ")";
     return FailureClasses.ofSqlState(state) == RunEvent.HANDLER_TRANSIENT_FAILURE
         ? new TransientFailure(message, failure)
         : new PermanentFailure(message, failure);

@@ -21,6 +21,12 @@ public class FencepostException extends RuntimeException {
     return kind;
   }
 
+  /** As it stands in log lines: the name of the class would say nothing. */
+  @Override
+  public String toString() {
+    return kind.wire() + ": " + getMessage();
+  }
+
   /** Whether {@code t} is of this family and kind. */
   public static boolean is(@Nullable Throwable t, FailureKind kind) {
     return t instanceof FencepostException f && f.kind == kind;

@@ -16,4 +16,9 @@ public class NotStarted extends RunFailure {
   public NotStarted(String message, Duration after, @Nullable Throwable cause) {
     super(RunEvent.CONNECTION_REFUSED, message, after, cause);
   }
+
+  @Override
+  public String word() {
+    return "not_started";
+  }
 }

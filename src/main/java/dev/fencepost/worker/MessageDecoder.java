@@ -3,6 +3,7 @@ package dev.fencepost.worker;
 import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.ErrorInfo;
+import dev.fencepost.model.RunEvent;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -72,7 +73,7 @@ final class MessageDecoder {
     return new Decoded.Poison(
         new ActivityId(consumer, identity),
         storableType,
-        new ErrorInfo("UnreadableMessage", why, null));
+        new ErrorInfo(RunEvent.MESSAGE_UNREADABLE.wire(), why, null));
   }
 
   /** Whether PostgreSQL can hold it as an indexed text: no NUL, no lone surrogate, not too long. */

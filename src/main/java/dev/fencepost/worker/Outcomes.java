@@ -16,7 +16,6 @@ import dev.fencepost.model.RecoveryDecision;
 import dev.fencepost.model.RunEvent;
 import dev.fencepost.model.RunFailure;
 import java.time.Duration;
-import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
 /** From how a run ended to how its activity is settled; no state, no I/O. */
@@ -24,20 +23,28 @@ final class Outcomes {
   private Outcomes() {}
 
   /** A handler that returned null, or a future with null inside. */
-  static final class NullReceipt extends RuntimeException {
+  static final class NullReceipt extends RunFailure {
     private static final long serialVersionUID = 1L;
 
     NullReceipt() {
-      super("the handler returned null instead of a receipt");
+      super(
+          RunEvent.HANDLER_RETURNED_NULL,
+          "the handler returned null instead of a receipt",
+          null,
+          null);
     }
   }
 
   /** The hard limit passed. */
-  static final class HardLimit extends RuntimeException {
+  static final class HardLimit extends RunFailure {
     private static final long serialVersionUID = 1L;
 
     HardLimit(Duration limit) {
-      super("no answer by the hard limit of " + WorkerLog.text(limit));
+      super(
+          RunEvent.NO_ANSWER_BY_HARD_LIMIT,
+          "no answer by the hard limit of " + WorkerLog.text(limit),
+          null,
+          null);
     }
   }
 
@@ -121,7 +128,11 @@ final class Outcomes {
     FailureClass failure = FailureClasses.classify(lane.kind(), RunEvent.SHUTDOWN_AFTER_START);
     return failure == FailureClass.INTERRUPTED
         ? new Settlement.Interrupted()
-        : unknown(lane, ticket, new CancellationException("shut down while it ran"), 0);
+        : unknown(lane, ticket, shutDown(), 0);
+  }
+
+  private static RunFailure shutDown() {
+    return new RunFailure(RunEvent.SHUTDOWN_AFTER_START, "shut down while it ran", null, null);
   }
 
   private static Duration backoff(TypeLane lane, Claim.Ticket ticket, double random) {
@@ -152,12 +163,6 @@ final class Outcomes {
     }
     if (error instanceof PermanentFailure) {
       return RunEvent.HANDLER_PERMANENT_FAILURE;
-    }
-    if (error instanceof NullReceipt) {
-      return RunEvent.HANDLER_RETURNED_NULL;
-    }
-    if (error instanceof HardLimit) {
-      return RunEvent.NO_ANSWER_BY_HARD_LIMIT;
     }
     String state = kind == ActivityKind.EFFECT ? Failures.sqlState(error) : null;
     return state == null ? RunEvent.HANDLER_OTHER_EXCEPTION : FailureClasses.ofSqlState(state);

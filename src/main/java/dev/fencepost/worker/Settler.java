@@ -159,7 +159,7 @@ final class Settler {
       dead(
           job,
           DeadLetterReason.PERMANENT_FAILURE,
-          new ErrorInfo("FailedReceipt", receipt.body(), null));
+          new ErrorInfo("failed_permanent", receipt.body(), null));
     }
   }
 

@@ -191,6 +191,7 @@ class SqlEffectIT {
     assertThat(failure)
         .isInstanceOf(passes ? TransientFailure.class : PermanentFailure.class)
         .hasMessageEndingWith("(SQLSTATE " + state + ")")
+        .hasMessageNotContaining("(" + state + ")")
         .hasCauseInstanceOf(io.vertx.pgclient.PgException.class);
   }
 

@@ -161,6 +161,9 @@ class WorkerAlarmsIT {
                   "select string_agg(outcome, ' ' order by fence) from fencepost.attempts where"
                       + " event_id = 'deaf-1'"))
           .isEqualTo("timed_out succeeded");
+      assertThat(remote.ask("select error_class from fencepost.attempts where fence = 1"))
+          .as("a word of the product's, not of its code")
+          .isEqualTo("no_answer_by_hard_limit");
       assertThat(
               number(
                   "select count(*) from fencepost.audit_log where event_id = 'deaf-1' and action in"
