@@ -40,10 +40,21 @@ public final class Claim {
     }
   }
 
-  /** Stored and waiting (retry_scheduled, blocked, manual_review, unresolved): acknowledge. */
-  public record Waiting(ActivityState state, int retries) implements Answer {
+  /**
+   * Stored and waiting (retry_scheduled, blocked, manual_review, unresolved): acknowledge.
+   *
+   * @param fresh whether this very delivery has been stored; otherwise it is one more of an event
+   *     that waits already
+   */
+  public record Waiting(ActivityState state, int retries, boolean fresh) implements Answer {
+    /** An event that waits already. */
+    public Waiting(ActivityState state, int retries) {
+      this(state, retries, false);
+    }
+
+    /** An event that is new. */
     public Waiting(ActivityState state) {
-      this(state, 0);
+      this(state, 0, true);
     }
   }
 

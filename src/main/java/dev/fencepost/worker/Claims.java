@@ -19,7 +19,12 @@ final class Claims {
   interface Answered {
     void started(Job job);
 
-    /** Ended or stored: the delivery is acknowledged. */
+    /**
+     * Ended or stored: the delivery is acknowledged.
+     *
+     * @param duplicate whether the event was known before; what is new is counted by the outcome of
+     *     its start
+     */
     void stored(Job job, boolean duplicate);
 
     void held(Job job, Duration remaining, Evidence evidence);
@@ -86,7 +91,7 @@ final class Claims {
       answered.stored(job, true);
     } else if (answer instanceof Claim.Waiting waiting) {
       WorkerLog.delivery(job, waiting.retries());
-      answered.stored(job, false);
+      answered.stored(job, !(waiting.fresh() || job.storedFresh));
     }
   }
 

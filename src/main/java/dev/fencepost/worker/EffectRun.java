@@ -110,6 +110,8 @@ final class EffectRun {
         job.claimed(started.ticket(), Long.MAX_VALUE); // the row lock is the fence
         job.committing = null;
         waiting.add(job);
+      } else if (answers.get(i) instanceof Claim.Waiting stored && stored.fresh()) {
+        job.storedFresh = true; // the answer when the group goes again says that it waits
       }
     }
     next();
@@ -311,7 +313,7 @@ final class EffectRun {
   private void hardLimit() {
     over = true;
     List<EffectPart.Member> out = part.out();
-    out.forEach(member -> lane.runner().giveUp(member.run));
+    giveUp(out);
     if (out.isEmpty()) {
       return;
     }
@@ -320,13 +322,24 @@ final class EffectRun {
     transaction().abandon().onComplete(done -> abandoned(slow.job));
   }
 
+  /** What a group rolls back never started, and leaks no slot: its counted start does if it hangs. */
+  private void giveUp(List<EffectPart.Member> out) {
+    for (EffectPart.Member member : out) {
+      if (single) {
+        lane.runner().giveUp(member.run);
+      } else {
+        lane.runner().close(member.run);
+      }
+    }
+  }
+
   /** The shutdown's deadline found it open: rolled back, as if it had never started. */
   void shutDown() {
     if (over || group == null) {
       return;
     }
     over = true;
-    part.out().forEach(member -> lane.runner().giveUp(member.run));
+    giveUp(part.out());
     transaction()
         .abandon()
         .onComplete(

@@ -34,6 +34,9 @@ final class Job {
   /** What was committed without an answer; null when there is no such thing. */
   @Nullable Receipt committing;
 
+  /** Whether a transaction that did not end well has stored it as waiting: it is no duplicate. */
+  boolean storedFresh;
+
   /** Whether later events of its key wait for it. */
   boolean hasTurn;
 

@@ -191,9 +191,14 @@ final class Runner {
 
   /** Closes a run whose handler has not returned; its slot is leaked until it does. */
   void giveUp(Run run) {
+    close(run);
+    leak(run);
+  }
+
+  /** Ends a run that has not returned and of which no start is known. */
+  void close(Run run) {
     count(run);
     run.close();
-    leak(run);
   }
 
   /** Counts the slot of a closed run as leaked. */

@@ -2,6 +2,7 @@ package dev.fencepost.worker;
 
 import dev.fencepost.config.QueueConfig;
 import dev.fencepost.model.ErrorInfo;
+import dev.fencepost.model.NotStarted;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -194,8 +195,8 @@ final class Worker {
     public void started(Job job) {
       Optional<Duration> closed = job.lane.handler().admission().closedFor();
       if (closed.isPresent()) {
-        ErrorInfo away = new ErrorInfo("NotStarted", "the handler's remote is away", null);
-        settler.settle(job, new Settlement.Postponed(closed.get(), away));
+        NotStarted away = new NotStarted("the handler's remote is away", closed.get(), null);
+        settler.settle(job, new Settlement.Postponed(closed.get(), ErrorInfo.of(away)));
       } else {
         runner.start(job);
       }
@@ -203,7 +204,9 @@ final class Worker {
 
     @Override
     public void stored(Job job, boolean duplicate) {
-      env.events().settled(job.lane.queueName(), job.lane.type(), WorkerEvents.Outcome.DUPLICATE);
+      if (duplicate) {
+        env.events().settled(job.lane.queueName(), job.lane.type(), WorkerEvents.Outcome.DUPLICATE);
+      }
       job.lane.release(job);
       job.lane.loop().end(job);
     }

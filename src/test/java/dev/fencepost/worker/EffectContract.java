@@ -173,8 +173,10 @@ public abstract class EffectContract extends RecoveryContract {
     assertThat(answers.get(2)).isInstanceOf(Claim.Held.class);
     assertThat(answers.get(3)).isEqualTo(new Claim.Waiting(ActivityState.RETRY_SCHEDULED));
     assertThat(result(store().defer(List.of(request))))
-        .containsExactly(new Claim.Waiting(ActivityState.RETRY_SCHEDULED));
-    assertThat(claim(request)).isEqualTo(new Claim.Waiting(ActivityState.RETRY_SCHEDULED));
+        .containsExactly(new Claim.Waiting(ActivityState.RETRY_SCHEDULED, 0));
+    assertThat(claim(request))
+        .as("it waits already")
+        .isEqualTo(new Claim.Waiting(ActivityState.RETRY_SCHEDULED, 0));
     assertThat(seen(request.id()).attempts()).isZero();
     assertThat(seen(request.id()).retries()).isZero();
     assertThat(seen(request.id()).audit()).isEmpty();

@@ -141,7 +141,7 @@ public abstract class RecoveryContract extends OutcomeContract {
     assertThat(seen(request.id()).awaitingMessage()).isTrue();
     assertThat(result(store().claimSuspect(ME, consumer, Map.of("t", request.work())))).isNull();
     assertThat(claim(redelivered(request)))
-        .isEqualTo(new Claim.Waiting(ActivityState.RETRY_SCHEDULED));
+        .isEqualTo(new Claim.Waiting(ActivityState.RETRY_SCHEDULED, 0));
     assertThat(seen(request.id()).awaitingMessage()).isFalse();
     assertSameMessage(suspect(ME).envelope(), request.envelope());
   }

@@ -52,6 +52,31 @@ class WorkerLoopTest {
   }
 
   @Test
+  void whatIsStoredBehindItsKeyIsNoDuplicateAndASecondDeliveryOfItIs() {
+    bench
+        .type(
+            "t",
+            ActivityKind.IDEMPOTENT,
+            c ->
+                c.eventId().equals("e1") && c.attempt() == 1
+                    ? Future.failedFuture(new TransientFailure("not yet"))
+                    : Bench.done())
+        .ordered()
+        .start();
+    bench.broker.deliver(Bench.message("t", "e1", "k"), Bench.message("t", "e2", "k"));
+    bench.time.settle();
+    assertThat(bench.row("e2").state).isEqualTo(ActivityState.BLOCKED);
+    assertThat(bench.broker.acked).hasSize(2);
+    assertThat(bench.events.count(WorkerEvents.Outcome.DUPLICATE)).isZero();
+    bench.broker.redeliver(Bench.message("t", "e2", "k"));
+    bench.time.settle();
+    assertThat(bench.events.count(WorkerEvents.Outcome.DUPLICATE)).isEqualTo(1);
+    bench.advance(10_000);
+    assertThat(bench.events.count(WorkerEvents.Outcome.DISPATCHED)).isEqualTo(2);
+    assertThat(bench.events.count(WorkerEvents.Outcome.DUPLICATE)).isEqualTo(1);
+  }
+
+  @Test
   void aDuplicateIsAcknowledgedAndNotRun() {
     bench.type("t", ActivityKind.PURE, c -> Bench.done()).start().deliver("t", "e1");
     bench.deliver("t", "e1");
