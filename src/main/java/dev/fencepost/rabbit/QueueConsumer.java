@@ -17,7 +17,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /**
  * The consumer of one queue for life, confined to one context. It registers, is lost, waits and
@@ -73,7 +72,7 @@ final class QueueConsumer implements Deliveries.Subscription {
   private long epoch;
   private @Nullable Registration registration;
   private int failures;
-  private String lastSaid = "";
+  private final Outage outage = new Outage();
   private long retryTimer = -1;
 
   QueueConsumer(Environment environment, QueueConfig config, Deliveries.Listener listener) {
@@ -233,7 +232,7 @@ final class QueueConsumer implements Deliveries.Subscription {
         config.name(),
         config.queue(),
         opened.share().connection().uri().endpoint());
-    lastSaid = "";
+    outage.over();
     first.tryComplete(this);
     listener.consuming(epoch);
   }
@@ -259,10 +258,7 @@ final class QueueConsumer implements Deliveries.Subscription {
       state = State.WAITING;
       long wait = BACKOFF.millis(failures, ThreadLocalRandom.current());
       String line = "queue " + config.name() + ": not consuming: " + cause.getMessage();
-      // Said once, not at every try of a long outage.
-      LOG.atLevel(line.equals(lastSaid) ? Level.DEBUG : Level.WARN)
-          .log("{} (next try in {} ms)", line, wait);
-      lastSaid = line;
+      LOG.atLevel(outage.level(line)).log("{} (next try in {} ms)", line, wait);
       retryTimer = environment.vertx().setTimer(wait, id -> retry());
     }
     listener.interrupted(cause);

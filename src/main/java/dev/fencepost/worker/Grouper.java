@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Group commit: one statement in flight, and the next one takes whatever piled up meanwhile. An
@@ -48,6 +49,7 @@ final class Grouper<T, R> {
   private final ArrayDeque<List<T>> parts = new ArrayDeque<>();
   private final Backoff backoff = new Backoff();
   private boolean busy;
+  private boolean away;
   private int unsettled;
 
   /**
@@ -125,6 +127,10 @@ final class Grouper<T, R> {
   private void succeeded(List<T> group, List<R> results, long sent) {
     backoff.reset();
     unsettled -= group.size();
+    if (away) {
+      away = false;
+      LOG.info("{} goes on", name);
+    }
     for (int i = 0; i < group.size(); i++) {
       try {
         answers.answered(group.get(i), results.get(i), sent);
@@ -138,7 +144,9 @@ final class Grouper<T, R> {
   private void failed(List<T> group, Throwable cause) {
     if (Failures.outage(cause)) {
       Duration delay = backoff.next();
-      LOG.warn("{} of {} waits {} ms: {}", name, group.size(), delay.toMillis(), cause.toString());
+      LOG.atLevel(away ? Level.DEBUG : Level.WARN) // said once, not at each try of an outage
+          .log("{} of {} waits {} ms: {}", name, group.size(), delay.toMillis(), cause.toString());
+      away = true;
       if (FencepostException.is(cause, FailureKind.TIMEOUT) && group.size() > 1) {
         halve(group); // it may be too much for one statement's deadline
       } else {

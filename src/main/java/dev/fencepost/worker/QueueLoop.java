@@ -144,14 +144,14 @@ final class QueueLoop implements Deliveries.Listener {
   public void consuming(long newEpoch) {
     epoch = newEpoch;
     unacknowledged = 0;
-    LOG.info("queue={} consuming epoch={}", name(), newEpoch);
+    LOG.debug("queue={} consuming epoch={}", name(), newEpoch);
   }
 
   @Override
   public void interrupted(FencepostException cause) {
     epoch = -1;
     notConsuming = String.valueOf(cause.getMessage());
-    LOG.warn("queue={} interrupted: {}", name(), notConsuming);
+    LOG.debug("queue={} interrupted: {}", name(), notConsuming); // said aloud by who consumes
     List<Job> unclaimed = new ArrayList<>(order.takeWaiting());
     for (TypeLane lane : lanes.values()) {
       unclaimed.addAll(lane.waiting);

@@ -2,6 +2,10 @@ package dev.fencepost.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
@@ -9,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class GrouperTest {
   private static final int TOO_MUCH = 3;
@@ -16,6 +21,7 @@ class GrouperTest {
   private final VirtualTimers timers = new VirtualTimers();
   private final List<Integer> sizes = new ArrayList<>();
   private final List<Integer> answered = new ArrayList<>();
+  private int mostAtOnce = TOO_MUCH - 1;
 
   /** What no statement can carry in time would be sent for ever if it were not made smaller. */
   @Test
@@ -38,13 +44,40 @@ class GrouperTest {
     assertThat(grouper.size()).isEqualTo(5);
   }
 
+  @Test
+  void anOutageIsWarnedOfOnceAndItsEndIsTold() {
+    Logger logger = (Logger) LoggerFactory.getLogger(Grouper.class);
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    logger.addAppender(log);
+    try {
+      Grouper<Integer, Boolean> grouper = grouper(FailureKind.DATABASE_UNREACHABLE);
+      for (int outage = 1; outage <= 2; outage++) {
+        List.of(1, 2, 3).forEach(grouper::add);
+        timers.advance(Duration.ofMinutes(10));
+        assertThat(levels(log)).containsOnlyOnce(Level.WARN).doesNotContain(Level.INFO);
+        mostAtOnce = 100;
+        timers.advance(Duration.ofMinutes(1));
+        assertThat(levels(log)).containsOnlyOnce(Level.WARN, Level.INFO);
+        mostAtOnce = TOO_MUCH - 1;
+        log.list.clear();
+      }
+    } finally {
+      logger.detachAppender(log);
+    }
+  }
+
+  private static List<Level> levels(ListAppender<ILoggingEvent> log) {
+    return log.list.stream().map(ILoggingEvent::getLevel).toList();
+  }
+
   private Grouper<Integer, Boolean> grouper(FailureKind kind) {
     return new Grouper<>("test", 100, timers, group -> sent(group, kind), answers(), cause -> {});
   }
 
   private Future<List<Boolean>> sent(List<Integer> group, FailureKind kind) {
     sizes.add(group.size());
-    return group.size() >= TOO_MUCH
+    return group.size() > mostAtOnce
         ? Future.failedFuture(new FencepostException(kind, "no answer"))
         : Future.succeededFuture(group.stream().map(item -> true).toList());
   }

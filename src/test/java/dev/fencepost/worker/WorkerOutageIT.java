@@ -2,6 +2,10 @@ package dev.fencepost.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.fencepost.config.ActivityConfig;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.config.QueueConfig;
@@ -13,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 /** A broker that takes messages back, and one that goes away, under a whole worker. */
 class WorkerOutageIT {
@@ -77,15 +82,34 @@ class WorkerOutageIT {
         Await.until("it consumes", DEADLINE, () -> "completed".equals(state("after")));
         Await.until("ready", DEADLINE, () -> worker.verticle.notReady() == null);
 
+        ListAppender<ILoggingEvent> log = appended();
         rabbit.stop();
         Await.until("it says so", DEADLINE, () -> worker.verticle.notReady() != null);
         assertThat(worker.verticle.notReady()).contains(QUEUE);
+        Await.until("it refuses", DEADLINE, () -> worker.verticle.notReady().contains("refused"));
         rabbit.restart();
         send(broker, "later");
         Await.until("it consumes again", DEADLINE, () -> "completed".equals(state("later")));
         Await.until("ready again", DEADLINE, () -> worker.verticle.notReady() == null);
+        assertThat(warned(log)).as("once in an outage, however many tries it takes").hasSize(1);
       }
     }
+  }
+
+  private static ListAppender<ILoggingEvent> appended() {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    ((Logger) LoggerFactory.getLogger("dev.fencepost")).addAppender(log);
+    return log;
+  }
+
+  private static List<String> warned(ListAppender<ILoggingEvent> log) {
+    ((Logger) LoggerFactory.getLogger("dev.fencepost")).detachAppender(log);
+    return List.copyOf(log.list).stream()
+        .filter(event -> event.getLevel() == Level.WARN)
+        .map(ILoggingEvent::getFormattedMessage)
+        .filter(line -> line.startsWith("queue") && line.contains(QUEUE))
+        .toList();
   }
 
   private String state(String id) {
