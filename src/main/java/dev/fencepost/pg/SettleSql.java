@@ -134,7 +134,7 @@ final class SettleSql {
         insert into ${schema}.audit (actor, action, consumer, event_id, generation, fence, evidence,
           detail)
         select $3, audit, consumer, event_id, generation, fence, evidence, audit_detail
-        from next where audit is not null
+        from next where audit is not null and (audit <> 'manual_review' or aim = audit)
         union all
         select $3, 'awaiting_message', consumer, event_id, generation, fence, null,
           'the row has no body: its message must come first'

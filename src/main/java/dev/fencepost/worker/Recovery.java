@@ -7,6 +7,7 @@ import dev.fencepost.model.Delivery;
 import dev.fencepost.model.RecoveryDecision;
 import io.vertx.core.Future;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +45,7 @@ final class Recovery {
     if (claimedHere(evidence) && !ranHere(evidence)) {
       Job here = env.active().get(evidence.id());
       boolean runsHere = here != asking || env.active().busy(evidence.id());
-      return runsHere ? Future.succeededFuture(false) : giveBack(evidence, lane, message);
+      return runsHere ? Future.succeededFuture(false) : giveBack(evidence, lane, asking);
     }
     if (evidence.kind() == ActivityKind.QUERYABLE && evidence.receipt() == null) {
       return prober
@@ -64,8 +65,7 @@ final class Recovery {
             Outcomes.retrySafe(evidence.kind()),
             evidence.counts().attempts(),
             evidence.counts().maxAttempts());
-    return Persistently.ask(
-            env.timers(), () -> env.store().recover(env.owner(), evidence, decision, message))
+    return carryOut(asking, () -> env.store().recover(env.owner(), evidence, decision, message))
         .onSuccess(
             done -> {
               env.active().decided(evidence.id()); // by us or by somebody who was faster
@@ -74,6 +74,14 @@ final class Recovery {
                 due.run();
               }
             });
+  }
+
+  /**
+   * A delivery asks until it is answered. The sweep comes by again, and must not stand before one
+   * row that somebody has locked while the leases of others run out behind it.
+   */
+  private <T> Future<T> carryOut(@Nullable Job asking, Supplier<Future<T>> request) {
+    return asking == null ? Guarded.call(request::get) : Persistently.ask(env.timers(), request);
   }
 
   /** Its run has ended here, and that could not be stored. */
@@ -92,13 +100,14 @@ final class Recovery {
    * It never ran under that fence, so the start is taken back.
    */
   private Future<Boolean> giveBack(
-      Evidence evidence, @Nullable TypeLane lane, Delivery.@Nullable Envelope message) {
+      Evidence evidence, @Nullable TypeLane lane, @Nullable Job asking) {
     if (lane == null) {
       return Future.succeededFuture(false);
     }
+    Delivery.Envelope message = asking == null ? null : asking.envelope;
     Settlement back =
         new Settlement(Claims.lostTicket(lane, evidence), new Settlement.Interrupted(), message);
-    return Persistently.ask(env.timers(), () -> env.store().settle(env.owner(), List.of(back)))
+    return carryOut(asking, () -> env.store().settle(env.owner(), List.of(back)))
         .map(ours -> ours.get(0))
         .onSuccess(done -> due.run());
   }

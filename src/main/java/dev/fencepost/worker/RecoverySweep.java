@@ -50,6 +50,15 @@ final class RecoverySweep {
             });
   }
 
+  /** Locked by somebody, or no answer: nothing to be told each time. */
+  private static void notNow(Evidence evidence, Throwable cause) {
+    if (Failures.conflict(cause) || Failures.outage(cause)) {
+      LOG.debug("{} is not recovered in this pass: {}", evidence.id(), cause.toString());
+    } else {
+      LOG.warn("{} could not be recovered, next pass again", evidence.id(), cause);
+    }
+  }
+
   private Future<Void> decide(List<Evidence> page) {
     List<Future<?>> decisions = new ArrayList<>(page.size());
     for (Evidence evidence : page) {
@@ -57,7 +66,7 @@ final class RecoverySweep {
           Guarded.call(() -> recovery.decide(evidence, loop.lane(evidence.type()), null))
               .recover(
                   e -> {
-                    LOG.warn("{} could not be recovered, next pass again", evidence.id(), e);
+                    notNow(evidence, e);
                     return Future.succeededFuture(false);
                   });
       boolean probes = env.active().busy(evidence.id());

@@ -5,10 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fencepost.config.ActivityConfig;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.config.QueueConfig;
+import dev.fencepost.model.ActivityId;
+import dev.fencepost.model.ActivityKind;
+import dev.fencepost.model.Delivery;
+import dev.fencepost.pg.PgActivityStore;
+import dev.fencepost.pg.PgDatabase;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.PostgresServer;
 import dev.fencepost.testing.ServiceProcess;
 import dev.fencepost.testing.TestServers;
+import io.vertx.core.Vertx;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -181,10 +187,8 @@ class FieldCasesIT {
     }
   }
 
-  /** A row that cannot be recovered now, since somebody holds it, keeps no other from it. */
-  @Test
-  void w27_oneThatCannotBeRecoveredKeepsNoOtherFromIt() throws Exception {
-    send("idempotent", "baseline");
+  /** A process that claims these events and dies before it has done anything for them. */
+  private void lose(String... ids) throws Exception {
     try (ServiceProcess victim =
         ServiceProcess.start(
             WorkerProcess.class,
@@ -193,24 +197,71 @@ class FieldCasesIT {
             queue,
             Stage.BEFORE_REMOTE_CALL.name(),
             "STOP")) {
+      send("idempotent", "baseline-of-" + ids[0]);
       victim.awaitLine("^armed", DEADLINE);
-      send("idempotent", ids("lost", 6));
+      send("idempotent", ids);
       victim.awaitLine("STOP at", DEADLINE);
-      Await.until("all are claimed", DEADLINE, () -> count("state = 'running'") == 6);
+      Await.until(
+          "all are claimed", DEADLINE, () -> count(lost(ids) + " and state = 'running'") == ids.length);
       victim.kill();
     }
+  }
+
+  private static String lost(String... ids) {
+    return "event_id in ('" + String.join("', '", ids) + "')";
+  }
+
+  /**
+   * A row that cannot be recovered now, since somebody holds it, keeps no other from it: neither
+   * those that were lost with it, nor those whose leases run out while it still cannot be.
+   */
+  @Test
+  void w27_oneThatCannotBeRecoveredKeepsNoOtherFromIt() throws Exception {
+    String[] together = ids("lost", 6);
+    String[] later = ids("later", 4);
+    lose(together);
     try (Connection holder = PostgresServer.connect(database);
         Statement statement = holder.createStatement()) {
       holder.setAutoCommit(false);
       statement.execute("select 1 from fencepost.activity where event_id = 'lost-0' for update");
-      try (WorkerProcess survivor = worker(with(Duration.ofSeconds(20), Duration.ofSeconds(1)))) {
-        Await.until("the others are done", DEADLINE, () -> count("state = 'completed'") == 6);
+      QueueConfig config = with(Duration.ofSeconds(20), Duration.ofSeconds(1));
+      try (WorkerProcess survivor = worker(config)) {
+        Await.until(
+            "its neighbours are done",
+            DEADLINE,
+            () -> count(lost(together) + " and state = 'completed'") == together.length - 1);
+        claimedBySomebodyGone(later);
+        Await.until(
+            "those lost later are done",
+            DEADLINE,
+            () -> count(lost(later) + " and state = 'completed'") == later.length);
         assertThat(state("lost-0")).isEqualTo("running");
         assertThat(survivor.verticle.notReady()).isNull();
         holder.rollback();
         Await.until("it too", DEADLINE, () -> "completed".equals(state("lost-0")));
       }
     }
-    assertThat(count("attempts = 2")).isEqualTo(6);
+    assertThat(count("event_id like 'l%' and attempts = 2")).isEqualTo(together.length + later.length);
+    assertThat(remote.count("remote_call", "lost-0")).isEqualTo(1);
+  }
+
+  /** Starts of a process that is gone: with short leases, and their messages are kept. */
+  private void claimedBySomebodyGone(String... ids) {
+    Vertx vertx = Vertx.vertx();
+    FencepostConfig.Database config =
+        new FencepostConfig.Database(List.of(database), "fencepost", 2);
+    PgDatabase opened = PgDatabase.open(vertx, config, "gone");
+    ActivityStore store = new PgActivityStore(opened, opened);
+    Claim.Work work =
+        new Claim.Work("idempotent", ActivityKind.IDEMPOTENT, 20, 10, Duration.ofSeconds(1));
+    for (String id : ids) {
+      ActivityId event = new ActivityId(queue, id);
+      Delivery.Envelope message = Bench.message("idempotent", id);
+      Await.result(
+          store.claim("gone", List.of(new Claim.Request(event, work, null, false, message))));
+      Await.result(store.keepBody(event, message));
+    }
+    Await.result(opened.close());
+    Await.result(vertx.close());
   }
 }

@@ -127,6 +127,15 @@ public abstract class OutcomeContract extends ClaimContract {
   }
 
   @Test
+  protected void aReceiptThatCameBeforeIsStrongerThanAReviewAndNobodyIsToldOfOne() {
+    Claim.Ticket ticket = start(request(ActivityKind.IRREVERSIBLE));
+    assertThat(result(store().recordReceipt(ME, ticket, Receipt.succeeded("done")))).isTrue();
+    assertThat(settle(ME, ticket, new Settlement.Review(AttemptOutcome.TIMED_OUT, ERROR))).isTrue();
+    assertThat(seen(ticket.id()).state()).isEqualTo(ActivityState.COMPLETED);
+    assertThat(seen(ticket.id()).audit()).doesNotContain("manual_review");
+  }
+
+  @Test
   protected void reviewStaysInReviewWhateverTheBackgroundDoes() {
     Claim.Request request = request(ActivityKind.IRREVERSIBLE);
     Claim.Ticket ticket = start(request);
@@ -137,7 +146,7 @@ public abstract class OutcomeContract extends ClaimContract {
     for (int hour = 0; hour < 3; hour++) {
       elapse(Duration.ofHours(1));
       assertThat(claim(redelivered(request)))
-          .isEqualTo(new Claim.Waiting(ActivityState.MANUAL_REVIEW));
+          .isEqualTo(new Claim.Waiting(ActivityState.MANUAL_REVIEW, 0));
       assertThat(due(ME)).isEmpty();
       assertThat(result(store().claimSuspect(ME, consumer, Map.of("t", request.work())))).isNull();
       assertThat(result(store().expired(consumer, null, 100))).isEmpty();
