@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A failure as it is stored and shown; made storable (NUL, lone surrogates, length) by the store.
  *
- * @param errorClass a stable word where the failure is one of ours, otherwise the name of the
- *     class that a user's handler failed with
+ * @param errorClass a stable word where the failure is one of ours, otherwise the name of the class
+ *     that a user's handler failed with
  */
 public record ErrorInfo(String errorClass, @Nullable String message, @Nullable String cause) {
 

@@ -109,8 +109,7 @@ final class Upkeep {
   }
 
   Future<Void> uncountRetries(String consumer, String type, long second, long retries) {
-    return execute(UpkeepSql.UNCOUNT_RETRIES, Tuple.of(consumer, type, second, retries))
-        .mapEmpty();
+    return execute(UpkeepSql.UNCOUNT_RETRIES, Tuple.of(consumer, type, second, retries)).mapEmpty();
   }
 
   Future<Long> openReviews(String consumer) {

@@ -322,7 +322,9 @@ final class EffectRun {
     transaction().abandon().onComplete(done -> abandoned(slow.job));
   }
 
-  /** What a group rolls back never started, and leaks no slot: its counted start does if it hangs. */
+  /**
+   * What a group rolls back never started, and leaks no slot: its counted start does if it hangs.
+   */
   private void giveUp(List<EffectPart.Member> out) {
     for (EffectPart.Member member : out) {
       if (single) {

@@ -35,7 +35,6 @@ class ErrorInfoTest {
   void whatAUsersHandlerFailedWithIsNamed() {
     assertThat(ErrorInfo.of(new PermanentFailure("no", new IOException("cut"))))
         .isEqualTo(
-            new ErrorInfo(
-                "dev.fencepost.api.PermanentFailure", "no", "java.io.IOException: cut"));
+            new ErrorInfo("dev.fencepost.api.PermanentFailure", "no", "java.io.IOException: cut"));
   }
 }

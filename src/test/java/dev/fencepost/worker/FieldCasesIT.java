@@ -202,7 +202,9 @@ class FieldCasesIT {
       send("idempotent", ids);
       victim.awaitLine("STOP at", DEADLINE);
       Await.until(
-          "all are claimed", DEADLINE, () -> count(lost(ids) + " and state = 'running'") == ids.length);
+          "all are claimed",
+          DEADLINE,
+          () -> count(lost(ids) + " and state = 'running'") == ids.length);
       victim.kill();
     }
   }
@@ -241,7 +243,8 @@ class FieldCasesIT {
         Await.until("it too", DEADLINE, () -> "completed".equals(state("lost-0")));
       }
     }
-    assertThat(count("event_id like 'l%' and attempts = 2")).isEqualTo(together.length + later.length);
+    assertThat(count("event_id like 'l%' and attempts = 2"))
+        .isEqualTo(together.length + later.length);
     assertThat(remote.count("remote_call", "lost-0")).isEqualTo(1);
   }
 
