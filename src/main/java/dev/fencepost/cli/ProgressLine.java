@@ -35,9 +35,11 @@ final class ProgressLine implements Progress, AutoCloseable {
     }
   }
 
+  /** Takes the line away, once: what comes after it is a result. */
   @Override
   public void close() {
     if (shown) {
+      shown = false;
       err.print("\r\u001b[K");
       err.flush();
     }
