@@ -3,6 +3,9 @@ package dev.fencepost.admin;
 import static dev.fencepost.admin.AdminServer.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.operations.FakeStores;
@@ -13,16 +16,44 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.client.HttpRequest;
 import io.vertx.ext.web.client.HttpResponse;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 class AdminSecurityTest {
   private static final String REDRIVE = "/api/v1/dead-letters/redrive";
+
+  /** What each change takes. */
+  private static final Map<String, JsonObject> GOOD =
+      Map.of(
+          REDRIVE,
+          of("operator", "anna").put("id", 1),
+          "/api/v1/dead-letters/discard",
+          of("operator", "anna").put("id", 1),
+          "/api/v1/reviews/mail/e-1/decision",
+          of("operator", "anna").put("as", "retry").put("evidence", "asked"),
+          "/api/v1/parked/retry",
+          of("operator", "anna").put("key", "order-1"),
+          "/api/v1/parked/skip",
+          of("operator", "anna").put("key", "order-1"),
+          "/api/v1/parked/redirect",
+          of("operator", "anna").put("key", "order-1").put("exchange", "shop"));
+
+  private static JsonObject of(String name, String value) {
+    return new JsonObject().put(name, value);
+  }
+
   private static final JsonObject DRY = new JsonObject().put("dry_run", true);
 
   private final FakeStores stores = new FakeStores();
@@ -70,20 +101,28 @@ class AdminSecurityTest {
   void wrongTokensNeverKeepTheRightOneOut() throws Exception {
     try (AdminServer server = AdminServer.withToken(stores)) {
       List<Future<HttpResponse<Buffer>>> guesses = new ArrayList<>();
+      List<Future<HttpResponse<Buffer>>> right = new ArrayList<>();
       for (int i = 0; i < 400; i++) {
-        guesses.add(
-            server
-                .request(HttpMethod.GET, "/api/v1/status")
-                .bearerTokenAuthentication("guess-" + i)
-                .send());
+        guesses.add(asked(server, "guess-" + i));
+        if (i % 10 == 9) {
+          right.add(asked(server, AdminServer.TOKEN));
+        }
       }
       await(Future.all(guesses));
+      await(Future.all(right));
       assertThat(guesses).filteredOn(g -> g.result().statusCode() == 429).isNotEmpty();
       assertThat(guesses).allMatch(g -> g.result().statusCode() >= 400);
 
-      assertThat(server.get("/api/v1/status").statusCode()).isEqualTo(200);
+      assertThat(right)
+          .as("asked while others guess")
+          .extracting(r -> r.result().statusCode())
+          .containsOnly(200);
       assertThat(server.get("/metrics").statusCode()).isEqualTo(200);
     }
+  }
+
+  private static Future<HttpResponse<Buffer>> asked(AdminServer server, String token) {
+    return server.request(HttpMethod.GET, "/api/v1/status").bearerTokenAuthentication(token).send();
   }
 
   @ParameterizedTest
@@ -218,26 +257,66 @@ class AdminSecurityTest {
         "/api/v1/parked/skip",
         "/api/v1/parked/redirect"
       })
-  void getChangesNothing(String path) throws Exception {
+  void noMethodButPostChangesAnything(String path) throws Exception {
+    stores.deadLetter(1, "mail", "permanent_failure");
+    stores.activity("mail", "e-1", ActivityState.MANUAL_REVIEW, 2);
+    stores.parked(7, "order-1", "missing", "exchange_missing");
+    JsonObject good = GOOD.get(path);
+    String inPath = "?" + query(good);
     try (AdminServer server = AdminServer.withToken(stores)) {
-      assertThat(server.get(path).statusCode()).isIn(400, 404, 405);
+      for (HttpMethod method :
+          List.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.PUT, HttpMethod.OPTIONS)) {
+        for (String uri : List.of(path, path + inPath)) {
+          int status =
+              await(
+                      server
+                          .request(method, uri)
+                          .bearerTokenAuthentication(AdminServer.TOKEN)
+                          .sendJsonObject(good))
+                  .statusCode();
+          assertThat(status).as(method + " " + uri).isIn(400, 404, 405);
+        }
+      }
       assertThat(stores.chunks).isEmpty();
       assertThat(stores.requested).isEmpty();
       assertThat(stores.reviewed).isEmpty();
+
+      assertThat(server.post(path, good).statusCode()).as("by POST it does").isEqualTo(200);
+      assertThat(stores.chunks.size() + stores.requested.size() + stores.reviewed.size())
+          .isEqualTo(1);
     }
+  }
+
+  private static String query(JsonObject fields) {
+    return fields.stream()
+        .map(field -> field.getKey() + "=" + field.getValue())
+        .collect(Collectors.joining("&"));
   }
 
   @Test
   void everyAnswerCarriesTheSecurityHeaders() throws Exception {
     try (AdminServer server = AdminServer.withToken(stores)) {
-      for (String path : new String[] {"/health/live", "/api/v1/status", "/nothing"}) {
+      for (String path :
+          new String[] {
+            "/", "/triage", "/console/js/main.js", "/health/live", "/api/v1/status", "/nothing"
+          }) {
         HttpResponse<Buffer> response = server.get(path);
         assertThat(response.getHeader("Content-Security-Policy"))
-            .contains("default-src 'none'")
-            .doesNotContain("unsafe");
+            .as(path)
+            .contains(
+                "default-src 'none'",
+                "script-src 'self';",
+                "connect-src 'self';",
+                "form-action 'none'",
+                "frame-ancestors 'none'",
+                "require-trusted-types-for 'script'",
+                "trusted-types 'none'")
+            .doesNotContain("unsafe", "*", "http", "data:");
         assertThat(response.getHeader("X-Content-Type-Options")).isEqualTo("nosniff");
         assertThat(response.getHeader("X-Frame-Options")).isEqualTo("DENY");
-        assertThat(response.getHeader("Cache-Control")).isEqualTo("no-store");
+        assertThat(response.getHeader("Access-Control-Allow-Origin")).isNull();
+        boolean page = path.equals("/") || path.equals("/triage") || path.startsWith("/console");
+        assertThat(response.getHeader("Cache-Control")).isEqualTo(page ? "no-cache" : "no-store");
       }
     }
   }
@@ -250,6 +329,87 @@ class AdminSecurityTest {
       assertThat(response.statusCode()).isEqualTo(413);
       assertThat(response.bodyAsJsonObject().getString("detail")).contains("65536");
     }
+  }
+
+  @Test
+  void aBodyWithoutEndIsRefusedWhereTheLimitIs() throws Exception {
+    try (AdminServer server = AdminServer.withToken(stores);
+        Socket socket = new Socket("127.0.0.1", server.port)) {
+      socket.setSoTimeout(20_000);
+      OutputStream out = socket.getOutputStream();
+      String head =
+          "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"
+                  .formatted(REDRIVE, AdminServer.TOKEN)
+              + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+      out.write(head.getBytes(StandardCharsets.US_ASCII));
+      byte[] chunk = ("1000\r\n" + " ".repeat(4096) + "\r\n").getBytes(StandardCharsets.US_ASCII);
+      for (int sent = 0; sent <= AdminVerticle.MAX_BODY; sent += 4096) {
+        out.write(chunk);
+      }
+      out.flush();
+      byte[] answer = socket.getInputStream().readNBytes(12);
+      assertThat(new String(answer, StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 413");
+    }
+  }
+
+  @Test
+  void anAddressThatAsksTooOftenIsSlowedDown() throws Exception {
+    try (AdminServer server = AdminServer.withToken(stores)) {
+      List<Future<HttpResponse<Buffer>>> asked = new ArrayList<>();
+      List<Future<HttpResponse<Buffer>>> right = new ArrayList<>();
+      for (int i = 0; i < 1000; i++) {
+        asked.add(server.request(HttpMethod.GET, "/triage").send());
+        if (i % 50 == 49) {
+          right.add(asked(server, AdminServer.TOKEN));
+        }
+      }
+      await(Future.all(asked));
+      await(Future.all(right));
+      assertThat(asked).extracting(a -> a.result().statusCode()).contains(200, 429);
+      assertThat(right)
+          .as("who has the token is counted apart")
+          .extracting(r -> r.result().statusCode())
+          .containsOnly(200);
+      assertThat(await(server.request(HttpMethod.GET, "/health/live").send()).statusCode())
+          .as("probes are never refused")
+          .isEqualTo(200);
+    }
+  }
+
+  @Test
+  void nothingSecretIsLoggedOrAnswered() throws Exception {
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    ch.qos.logback.classic.Logger root =
+        (ch.qos.logback.classic.Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
+    log.start();
+    root.addAppender(log);
+    List<String> said = new ArrayList<>();
+    try (AdminServer server = AdminServer.withToken(stores)) {
+      stores.onChange =
+          id -> {
+            throw new IllegalStateException("a fault of ours");
+          };
+      stores.deadLetter(1, "mail", "permanent_failure");
+      said.add(server.get("/api/v1/status").bodyAsString());
+      said.add(server.get("/metrics").bodyAsString());
+      said.add(server.post(REDRIVE, GOOD.get(REDRIVE)).bodyAsString());
+      said.add(server.post(REDRIVE, new JsonObject().put("nonsense", 1)).bodyAsString());
+      said.add(
+          await(
+                  server
+                      .request(HttpMethod.GET, "/api/v1/status")
+                      .bearerTokenAuthentication("a-guess-of-a-stranger")
+                      .send())
+              .bodyAsString());
+    } finally {
+      root.detachAppender(log);
+    }
+    assertThat(said)
+        .noneMatch(text -> text.contains(AdminServer.TOKEN) || text.contains("a-guess"));
+    assertThat(log.list).as("a fault is told").isNotEmpty();
+    assertThat(log.list)
+        .extracting(line -> line.getFormattedMessage() + line.getThrowableProxy())
+        .noneMatch(line -> line.contains(AdminServer.TOKEN) || line.contains("a-guess"));
   }
 
   @Test
