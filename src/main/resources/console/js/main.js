@@ -6,6 +6,7 @@ import * as reviews from "./reviews.js";
 import * as dead from "./dead.js";
 import * as parked from "./parked.js";
 import * as activity from "./activity.js";
+import * as audit from "./audit.js";
 
 const VIEWS = {
   flow: { view: flow, title: "Flow" },
@@ -13,11 +14,13 @@ const VIEWS = {
   "dead-letters": { view: dead, title: "Dead letters" },
   parked: { view: parked, title: "Parked" },
   activities: { view: activity, title: "Activities" },
+  audit: { view: audit, title: "Audit log" },
 };
 const PACE = 2000;
 
 let timer;
 let current;
+let seenAt;
 
 function notice(text) {
   const element = byId("notice");
@@ -38,24 +41,35 @@ function sum(rows, name) {
 async function poll() {
   clearTimeout(timer);
   if (document.hidden) return;
-  try {
-    const [status, health] = await Promise.all([api.get("/api/v1/status"), api.ready()]);
-    const reasons = (health.reasons ?? []).map((r) => `${r.part}: ${r.reason}`);
-    byId("ready").textContent = reasons.length === 0 ? "Ready" : "Not ready";
-    byId("ready").className = `ready ${reasons.length === 0 ? "up" : "down"}`;
-    notice(reasons.length === 0 ? "" : `Not ready — ${reasons.join("; ")}`);
-    badge("count-reviews", sum(status.queues, "reviews"), any(status.queues, "reviews"));
-    badge("count-dead", sum(status.queues, "dead_letters"), any(status.queues, "dead_letters"));
-    badge("count-parked", sum(status.lanes, "parked"), false);
-    flow.record(status);
+  // Apart: where the database is away there is no status, and health says why.
+  const [status, health] = await Promise.allSettled([api.get("/api/v1/status"), api.ready()]);
+  if (byId("nav").hidden) return;
+  if (status.reason?.status === 401) return askForToken(api.hasToken() ? status.reason.detail : "");
+  tell(status, health);
+  if (status.value) {
+    seenAt = new Date();
+    badges(status.value);
+    flow.record(status.value);
     current?.view.refresh?.();
-  } catch (error) {
-    if (error.status === 401) return askForToken(api.hasToken() ? error.detail : "");
-    byId("ready").textContent = "No answer";
-    byId("ready").className = "ready down";
-    notice(error.detail ?? error.message);
   }
   timer = setTimeout(poll, PACE);
+}
+
+/** How the process stands, or that nobody knows. */
+function tell(status, health) {
+  const reasons = (health.value?.reasons ?? []).map((r) => `${r.part}: ${r.reason}`);
+  const unanswered = [health, status].find((asked) => asked.reason)?.reason;
+  const state = reasons.length > 0 ? "Not ready" : unanswered ? "No answer" : "Ready";
+  byId("ready").textContent = state;
+  byId("ready").className = `ready ${state === "Ready" ? "up" : "down"}`;
+  const why = reasons.length > 0 ? `Not ready — ${reasons.join("; ")}` : unanswered ? unanswered.detail ?? unanswered.message : "";
+  notice(status.reason && seenAt ? `${why} (all else is as it was at ${seenAt.toLocaleTimeString("en-GB")})` : why);
+}
+
+function badges(status) {
+  badge("count-reviews", sum(status.queues, "reviews"), any(status.queues, "reviews"));
+  badge("count-dead", sum(status.queues, "dead_letters"), any(status.queues, "dead_letters"));
+  badge("count-parked", sum(status.lanes, "parked"), false);
 }
 
 const any = (rows, name) => rows.some((row) => (row.at_least ?? []).includes(name));
@@ -94,8 +108,10 @@ function route() {
   const next = VIEWS[name] ?? VIEWS.flow;
   for (const link of byId("nav").querySelectorAll("a")) {
     const here = link.hash === `#/${name || "flow"}`;
-    if (here) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (here) {
+      link.setAttribute("aria-current", "page");
+      link.scrollIntoView({ block: "nearest", inline: "nearest" });
+    } else link.removeAttribute("aria-current");
   }
   current?.view.leave?.();
   current = next;

@@ -9,6 +9,7 @@ import dev.fencepost.operations.ParkedRequest;
 import dev.fencepost.operations.Progress;
 import dev.fencepost.operations.ReviewRequest;
 import dev.fencepost.operations.ReviewStore;
+import dev.fencepost.operations.TimeSpan;
 import dev.fencepost.operations.Who;
 import io.vertx.core.Future;
 import io.vertx.ext.web.Router;
@@ -121,7 +122,7 @@ final class ChangeRoutes {
                 in.text("consumer"),
                 in.text("type"),
                 in.text("reason"),
-                DeadLetterFilter.Span.of(in.text("since"), in.text("until"), Instant.now()))
+                TimeSpan.of(in.text("since"), in.text("until"), Instant.now()))
             .withSearch(in.text("search"));
     return new BulkRequest(
         ids, filter, in.flag("all"), who(in), new BulkRequest.Pace(dryRun, rate, most));

@@ -34,6 +34,7 @@ final class ConsoleRoutes {
     "js/dead.js",
     "js/parked.js",
     "js/activity.js",
+    "js/audit.js",
     "js/bulk.js",
     "js/triage.js"
   };

@@ -2,6 +2,7 @@ package dev.fencepost.admin;
 
 import dev.fencepost.operations.ActivityFilter;
 import dev.fencepost.operations.ActivityHistory;
+import dev.fencepost.operations.AuditFilter;
 import dev.fencepost.operations.DeadLetterFilter;
 import dev.fencepost.operations.Input;
 import dev.fencepost.operations.LiveMetrics;
@@ -9,6 +10,7 @@ import dev.fencepost.operations.Operations;
 import dev.fencepost.operations.Page;
 import dev.fencepost.operations.ParkedFilter;
 import dev.fencepost.operations.Status;
+import dev.fencepost.operations.TimeSpan;
 import dev.fencepost.operations.ViewRow;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -39,6 +41,7 @@ final class ReadRoutes {
     router.get("/api/v1/dead-letters").handler(this::deadLetters);
     router.get("/api/v1/dead-letters/:id").handler(this::deadLetter);
     router.get("/api/v1/parked").handler(this::parked);
+    router.get("/api/v1/audit").handler(this::audit);
   }
 
   private void status(RoutingContext context) {
@@ -116,8 +119,7 @@ final class ReadRoutes {
             query(context, "consumer"),
             query(context, "type"),
             query(context, "reason"),
-            DeadLetterFilter.Span.of(
-                query(context, "since"), query(context, "until"), Instant.now()))
+            span(context))
         .withSearch(query(context, "search"))
         .withState(
             "all".equals(state)
@@ -148,6 +150,28 @@ final class ReadRoutes {
                         query(context, "reason")),
                     page(context)),
         Answers::page);
+  }
+
+  private void audit(RoutingContext context) {
+    Answers.with(
+        context,
+        DEADLINE_SECONDS,
+        () ->
+            operations
+                .audit()
+                .list(
+                    new AuditFilter(
+                        new AuditFilter.Event(
+                            query(context, "consumer"), query(context, "event_id")),
+                        query(context, "actor"),
+                        query(context, "action"),
+                        span(context)),
+                    page(context)),
+        Answers::page);
+  }
+
+  private static TimeSpan span(RoutingContext context) {
+    return TimeSpan.of(query(context, "since"), query(context, "until"), Instant.now());
   }
 
   private static Page.Request page(RoutingContext context) {

@@ -8,6 +8,7 @@ import dev.fencepost.operations.OutboxDesk;
 import dev.fencepost.operations.Pacing;
 import dev.fencepost.operations.ReviewDesk;
 import dev.fencepost.operations.StatusQuery;
+import dev.fencepost.pg.PgAuditStore;
 import dev.fencepost.pg.PgDatabase;
 import dev.fencepost.pg.PgDeadLetterChanges;
 import dev.fencepost.pg.PgDeadLetterStore;
@@ -38,6 +39,7 @@ final class Operating {
                 new PgParkedStore(database),
                 new PgParkedRequests(database),
                 new PgReplayStore(database)),
-            pacing));
+            pacing),
+        new PgAuditStore(database));
   }
 }

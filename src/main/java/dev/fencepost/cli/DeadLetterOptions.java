@@ -1,6 +1,7 @@
 package dev.fencepost.cli;
 
 import dev.fencepost.operations.DeadLetterFilter;
+import dev.fencepost.operations.TimeSpan;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -36,10 +37,7 @@ final class DeadLetterOptions {
 
   DeadLetterFilter filter() {
     return DeadLetterFilter.of(
-            work.consumer(),
-            work.type(),
-            reason,
-            DeadLetterFilter.Span.of(since, until, Instant.now()))
+            work.consumer(), work.type(), reason, TimeSpan.of(since, until, Instant.now()))
         .withSearch(search);
   }
 }

@@ -50,6 +50,11 @@ abstract class OperatorCommand implements Callable<Integer> {
 
   abstract int run();
 
+  /** Whether the last column of a list is shown whole. */
+  boolean lastUncut() {
+    return false;
+  }
+
   <T> T ask(Duration deadline, Function<Operations, Future<T>> question) {
     return sessions.call(config.load(), deadline, question);
   }
@@ -117,10 +122,13 @@ abstract class OperatorCommand implements Callable<Integer> {
         .map(done -> new Page<>(all, next.get()));
   }
 
-  private static TextTable table(List<ViewRow> rows, List<String> columns) {
+  private TextTable table(List<ViewRow> rows, List<String> columns) {
     TextTable table =
         new TextTable(
             columns.stream().map(column -> column.toUpperCase(Locale.ROOT)).toArray(String[]::new));
+    if (lastUncut()) {
+      table.lastUncut();
+    }
     rows.forEach(row -> table.row(columns.stream().map(row.columns()::get).toArray()));
     return table;
   }

@@ -40,6 +40,7 @@ import picocli.CommandLine.Spec;
       ReviewCommand.class,
       DeadLettersCommand.class,
       OutboxCommand.class,
+      AuditCommand.class,
       CompletionCommand.class
     })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields

@@ -1,7 +1,6 @@
 package dev.fencepost.operations;
 
 import dev.fencepost.model.DeadLetterReason;
-import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +13,7 @@ public record DeadLetterFilter(
     @Nullable String consumer,
     @Nullable String type,
     @Nullable DeadLetterReason reason,
-    Span span,
+    TimeSpan span,
     @Nullable String search,
     @Nullable State state) {
 
@@ -25,24 +24,9 @@ public record DeadLetterFilter(
     DISCARDED
   }
 
-  /** A span of time, open where null. */
-  public record Span(@Nullable Instant since, @Nullable Instant until) {
-    public static final Span ALWAYS = new Span(null, null);
-
-    public Span {
-      if (since != null && until != null && !since.isBefore(until)) {
-        throw Input.refused("until", until.toString(), "a time after since, " + since);
-      }
-    }
-
-    public static Span of(@Nullable String since, @Nullable String until, Instant now) {
-      return new Span(Input.time("since", since, now), Input.time("until", until, now));
-    }
-  }
-
   /** From what an operator entered. */
   public static DeadLetterFilter of(
-      @Nullable String consumer, @Nullable String type, @Nullable String reason, Span span) {
+      @Nullable String consumer, @Nullable String type, @Nullable String reason, TimeSpan span) {
     return new DeadLetterFilter(
         Input.optional("consumer", consumer),
         Input.optional("type", type),

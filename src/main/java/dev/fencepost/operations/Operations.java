@@ -6,4 +6,5 @@ public record Operations(
     ActivityQuery activities,
     ReviewDesk reviews,
     DeadLetterDesk deadLetters,
-    OutboxDesk outbox) {}
+    OutboxDesk outbox,
+    AuditStore audit) {}

@@ -21,7 +21,7 @@ public record ReplayRequest(
     int ratePerSecond) {
 
   public ReplayRequest {
-    new DeadLetterFilter.Span(since, until);
+    new TimeSpan(since, until);
     Input.optional("exchange", exchange);
     Input.optional("type", type);
     if (ratePerSecond < 0) {

@@ -122,6 +122,9 @@ final class OperationsSql {
       "select * from ${schema}.audit_log where (consumer = $1 or consumer is null) and event_id = $2"
           + " order by at, id";
 
+  static final String AUDIT_LOG =
+      "select * from ${schema}.audit_log ${where} order by at desc, id desc limit ";
+
   static final String DEAD_LETTERS_OF_EVENT =
       letters("where consumer = $1 and event_id = $2 order by id");
 

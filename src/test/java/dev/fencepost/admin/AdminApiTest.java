@@ -79,6 +79,44 @@ class AdminApiTest {
   }
 
   @Test
+  void theAuditLogIsPagedAndFiltered() throws Exception {
+    stores.audited("anna", "redrive", "e-1", "the remote is back");
+    stores.audited("berta", "outbox_skip", "e-2", "a test order");
+    stores.audited("anna", "discard", "e-3", null);
+
+    JsonObject first = server.get("/api/v1/audit?limit=2").bodyAsJsonObject();
+    JsonObject second =
+        server.get("/api/v1/audit?limit=2&after=" + first.getString("next")).bodyAsJsonObject();
+
+    assertThat(first.getJsonArray("items"))
+        .extracting(line -> ((JsonObject) line).getString("event_id"))
+        .containsExactly("e-3", "e-2");
+    JsonObject line = second.getJsonArray("items").getJsonObject(0);
+    assertThat(line.fieldNames())
+        .contains(
+            "at",
+            "actor",
+            "action",
+            "consumer",
+            "event_id",
+            "generation",
+            "fence",
+            "evidence",
+            "detail");
+    assertThat(line.getString("evidence")).isEqualTo("the remote is back");
+    assertThat(second.getString("next")).isNull();
+    for (String filter :
+        new String[] {"actor=berta", "action=outbox_skip", "event_id=e-2&actor=berta"}) {
+      assertThat(server.get("/api/v1/audit?" + filter).bodyAsJsonObject().getJsonArray("items"))
+          .as(filter)
+          .hasSize(1);
+    }
+    HttpResponse<Buffer> refused = server.get("/api/v1/audit?since=yesterday");
+    assertThat(refused.statusCode()).isEqualTo(400);
+    assertThat(refused.bodyAsString()).contains("since", "yesterday", "2h");
+  }
+
+  @Test
   void anActivityIsFoundByAnyId() throws Exception {
     stores.activity("mail", "order/7 ä?x", ActivityState.MANUAL_REVIEW, 2);
 

@@ -306,6 +306,35 @@ class ConsoleIT {
   }
 
   @Test
+  void theAuditLogIsSearched() {
+    stores.audited("worker-7f3a-41", "takeover", "order/7 <i>x</i>", null);
+    stores.audited("anna", "review_resolved", "pay-8812", "bank statement 17, line 3");
+    for (int i = 0; i < 60; i++) {
+      stores.audited("anna", "redrive", "e-" + i, "the remote is back");
+    }
+    stores.audited("berta", "outbox_skip", "e-7", "a test order, <b>as anna said</b>");
+    signIn();
+    browser.clickText("nav a", "Audit");
+    browser.awaitText("a test order, <b>as anna said</b>");
+    shoot("audit");
+    browser.look(390, 844, true);
+    assertThat(browser.eval("document.documentElement.scrollWidth <= innerWidth")).isEqualTo(true);
+    shoot("audit-phone-dark");
+    browser.look(1280, 860, false);
+    browser.clickText("main button", "Older");
+    browser.awaitText("bank statement 17, line 3");
+    browser.eval("document.querySelector('input[name=actor]').focus()");
+    browser.type("berta");
+    browser.press("Enter");
+    browser.await("document.querySelectorAll('main tbody tr').length === 1");
+    browser.set("input[name=actor]", "");
+    browser.set("select[name=action]", "takeover");
+    browser.clickText("main form button", "Find");
+    browser.awaitText("worker-7f3a-41");
+    nothingWrong();
+  }
+
+  @Test
   void theTriagePageIsTheOneOfTheDocs() {
     browser.open(url("/triage#manual_review"));
     browser.awaitText("Redelivery is not retry.");

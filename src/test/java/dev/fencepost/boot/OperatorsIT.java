@@ -91,7 +91,10 @@ class OperatorsIT {
         "insert into fencepost.parked_rows (lane, seq, tx, event_id, exchange, routing_key, type,"
             + " key, payload, content_type, headers, properties, created_at, reason) values"
             + " (1, 7, 1, 'p-7', 'missing', 'r', 't', 'order-7', '', 'text/plain', '{}', '{}',"
-            + " now(), 'exchange_missing')");
+            + " now(), 'exchange_missing')",
+        "insert into fencepost.audit (actor, action, consumer, event_id, fence, evidence) values"
+            + " ('anna', 'redrive', 'mail', 'd-1', 3, 'the remote is back'),"
+            + " ('w-1', 'takeover', 'mail', 'e-2', 2, null)");
   }
 
   private record Ran(int code, String out, String err) {}
@@ -146,6 +149,8 @@ class OperatorsIT {
     same("/api/v1/dead-letters", "dead-letters", "list", "--json");
     same("/api/v1/dead-letters?search=d-2", "dead-letters", "list", "--json", "--search", "d-2");
     same("/api/v1/parked", "outbox", "parked", "--json");
+    same("/api/v1/audit", "audit", "list", "--json");
+    same("/api/v1/audit?actor=anna", "audit", "list", "--json", "--actor", "anna");
   }
 
   @Test

@@ -128,6 +128,8 @@ class HelpTest {
     assertThat(completed(folder, file, "fencepost", "review", "resolve", "--ev"))
         .contains("--evidence");
     assertThat(completed(folder, file, "fencepost", "run", "--only", "")).contains("relay");
+    assertThat(completed(folder, file, "fencepost", "audit", "list", "--ac"))
+        .contains("--actor", "--action");
   }
 
   /** Word for word as bash does it: the shell looks the function up and calls it. */

@@ -112,6 +112,27 @@ class OperatorCommandsTest {
   }
 
   @Test
+  void theAuditLogIsAListAsTheOthersAre() {
+    stores.audited("anna", "redrive", "e-1", "the remote is back");
+    stores.audited("berta", "outbox_skip", "e-2", "a test order");
+
+    assertThat(run("audit", "list")).isZero();
+    assertThat(out.toString())
+        .containsSubsequence(
+            "AT", "ACTOR", "ACTION", "berta", "outbox_skip", "a test order", "anna", "redrive");
+    assertThat(run("audit", "list", "--actor", "anna", "--json")).isZero();
+    assertThat(new JsonArray(out.toString()).getJsonObject(0).getString("evidence"))
+        .isEqualTo("the remote is back");
+    assertThat(run("audit", "list", "--limit", "1")).isZero();
+    String after = err.toString().strip().substring("there are more: --after ".length());
+    assertThat(run("audit", "list", "--after", after)).isZero();
+    assertThat(out.toString()).contains("e-1").doesNotContain("e-2");
+    assertThat(run("audit", "list", "--event-id", "e-9")).isZero();
+    assertThat(out.toString().strip()).isEqualTo("no line of the audit log passes this filter");
+    assertThat(run("audit", "list", "--since", "1h", "--until", "2h")).isEqualTo(2);
+  }
+
+  @Test
   void anEventIsShownInOrderOfTime() {
     stores.activity("mail", "e-1", ActivityState.MANUAL_REVIEW, 2);
 

@@ -21,7 +21,7 @@ class DeadLetterDeskTest {
   private final DeadLetterDesk desk = stores.operations().deadLetters();
 
   private static DeadLetterFilter any() {
-    return DeadLetterFilter.of(null, null, null, DeadLetterFilter.Span.ALWAYS);
+    return DeadLetterFilter.of(null, null, null, TimeSpan.ALWAYS);
   }
 
   private void fill(int count) {
@@ -38,7 +38,7 @@ class DeadLetterDeskTest {
         desk.redrive(
                 new BulkRequest(
                     List.of(),
-                    DeadLetterFilter.of("mail", null, null, DeadLetterFilter.Span.ALWAYS),
+                    DeadLetterFilter.of("mail", null, null, TimeSpan.ALWAYS),
                     false,
                     ANNA,
                     FAST),
@@ -203,7 +203,7 @@ class DeadLetterDeskTest {
     assertThatThrownBy(() -> new BulkRequest(List.of(), any(), false, ANNA, FAST))
         .hasMessageContaining("all: is missing");
     assertThatThrownBy(() -> new BulkRequest.Pace(false, -1, 10)).hasMessageContaining("rate");
-    assertThatThrownBy(() -> DeadLetterFilter.Span.of("2025-03-31", "2025-03-30", FakeStores.NOW))
+    assertThatThrownBy(() -> TimeSpan.of("2025-03-31", "2025-03-30", FakeStores.NOW))
         .hasMessageContaining("until");
     assertThat(desk.show(5).cause()).hasMessage("there is no dead letter 5");
   }

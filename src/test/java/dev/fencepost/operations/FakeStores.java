@@ -25,6 +25,7 @@ public final class FakeStores
         ParkedStore,
         ParkedRequests,
         ReplayStore,
+        AuditStore,
         Pacing {
   public static final Instant NOW = Instant.parse("2025-03-31T12:00:00Z");
 
@@ -40,6 +41,7 @@ public final class FakeStores
   public Function<Long, Change> onChange = id -> null;
   public final List<String> replays = new ArrayList<>();
   public long replayable;
+  public final List<ViewRow> auditLog = new ArrayList<>();
 
   public Operations operations() {
     return new Operations(
@@ -47,7 +49,8 @@ public final class FakeStores
         new ActivityQuery(this),
         new ReviewDesk(this, this),
         new DeadLetterDesk(this, this, this),
-        new OutboxDesk(new OutboxDesk.Stores(this, this, this), this));
+        new OutboxDesk(new OutboxDesk.Stores(this, this, this), this),
+        this);
   }
 
   /** A row from name, value, name, value… */
@@ -323,6 +326,54 @@ public final class FakeStores
                 .limit(page.limit())
                 .toList(),
             null));
+  }
+
+  /** A line, later than those before. */
+  public void audited(String actor, String action, String eventId, String evidence) {
+    long id = auditLog.size() + 1L;
+    auditLog.add(
+        row(
+            "at",
+            NOW.plusSeconds(id),
+            "actor",
+            actor,
+            "action",
+            action,
+            "consumer",
+            action.startsWith("outbox") ? null : "mail",
+            "event_id",
+            eventId,
+            "generation",
+            1L,
+            "fence",
+            id,
+            "evidence",
+            evidence,
+            "detail",
+            "dead_letter=7 reason=retries_exhausted",
+            "id",
+            id));
+  }
+
+  @Override
+  public Future<Page<ViewRow>> list(AuditFilter filter, Page.Request page) {
+    JsonArray after = Cursor.read(page.after(), 1);
+    long below = after == null ? Long.MAX_VALUE : Cursor.number(after, 0);
+    List<ViewRow> found = new ArrayList<>(auditLog);
+    found.removeIf(
+        row ->
+            row.number("id") >= below
+                || filter.actor() != null && !filter.actor().equals(row.text("actor"))
+                || filter.action() != null && !filter.action().equals(row.text("action"))
+                || filter.event().consumer() != null
+                    && !filter.event().consumer().equals(row.text("consumer"))
+                || filter.event().eventId() != null
+                    && !filter.event().eventId().equals(row.text("event_id")));
+    java.util.Collections.reverse(found);
+    boolean more = found.size() > page.limit();
+    List<ViewRow> items = more ? found.subList(0, page.limit()) : found;
+    return Future.succeededFuture(
+        new Page<>(items, more ? Cursor.of(items.get(items.size() - 1).number("id")) : null));
   }
 
   @Override

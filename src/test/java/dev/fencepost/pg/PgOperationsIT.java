@@ -7,10 +7,12 @@ import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.model.ActivityState;
 import dev.fencepost.operations.ActivityFilter;
 import dev.fencepost.operations.ActivityHistory;
+import dev.fencepost.operations.AuditFilter;
 import dev.fencepost.operations.DeadLetterFilter;
 import dev.fencepost.operations.Page;
 import dev.fencepost.operations.ParkedFilter;
 import dev.fencepost.operations.Status;
+import dev.fencepost.operations.TimeSpan;
 import dev.fencepost.operations.ViewRow;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.PostgresServer;
@@ -296,33 +298,97 @@ class PgOperationsIT {
   }
 
   @Test
+  void theAuditLogIsReadBackwardsByEveryFilter() {
+    String lines = "insert into fencepost.audit (at, actor, action, consumer, event_id) values ";
+    PostgresServer.execute(
+        uri,
+        lines + "('2001-01-01 12:00:00.000001Z', 'anna', 'redrive', 'ledger', 'a1')",
+        lines + "('2001-01-01 12:00:00.000001Z', 'anna', 'redrive', 'ledger', 'a2')",
+        lines + "('2001-01-01 12:00:00.000002Z', 'anna', 'outbox_skip', null, 'a1')",
+        lines + "('2001-01-01 12:00:00Z', 'berta', 'discard', 'ledger2', 'a1')");
+    Instant noon = Instant.parse("2001-01-01T12:00:00Z");
+    TimeSpan then = new TimeSpan(noon, noon.plusSeconds(1));
+
+    assertThat(audited(null, null, null, null, then))
+        .as("those written late in their order of time, those of one time in that of their writing")
+        .containsExactly(
+            "anna outbox_skip a1", "anna redrive a2", "anna redrive a1", "berta discard a1");
+    assertThat(audited("ledger", null, null, null, then)).hasSize(2);
+    assertThat(audited(null, "a1", null, null, then)).hasSize(3);
+    assertThat(audited(null, null, "berta", null, then)).containsExactly("berta discard a1");
+    assertThat(audited(null, null, null, "redrive", then))
+        .containsExactly("anna redrive a2", "anna redrive a1");
+    assertThat(audited(null, null, null, null, new TimeSpan(noon.minusSeconds(9), noon))).isEmpty();
+    assertThat(audited(null, null, "anna", null, new TimeSpan(noon.plusNanos(2000), null)))
+        .as("since is inclusive")
+        .containsExactly("anna outbox_skip a1");
+  }
+
+  private static List<String> audited(
+      String consumer, String event, String actor, String action, TimeSpan span) {
+    AuditFilter filter =
+        new AuditFilter(new AuditFilter.Event(consumer, event), actor, action, span);
+    PgAuditStore store = new PgAuditStore(database);
+    List<String> seen = new ArrayList<>();
+    Page.Request request = Page.Request.first(1);
+    Page<ViewRow> page;
+    do {
+      page = Await.result(store.list(filter, request));
+      page.items()
+          .forEach(
+              row ->
+                  seen.add(
+                      row.text("actor") + " " + row.text("action") + " " + row.text("event_id")));
+      request = new Page.Request(1, page.next());
+    } while (page.next() != null);
+    return seen;
+  }
+
+  @Test
+  void aPageOfTheAuditLogIsFoundByIndexHoweverLongItIs() throws SQLException {
+    PostgresServer.execute(
+        uri,
+        "insert into fencepost.audit (at, actor, action, consumer, event_id)"
+            + " select timestamptz '2002-01-01Z' + g * interval '1s', 'worker-' || g % 7,"
+            + " 'takeover', 'ledger', 'long-' || g from generate_series(1, 20000) g",
+        "analyze fencepost.audit");
+
+    for (String where :
+        List.of(
+            "",
+            "where at >= '2002-01-01 05:00Z' and at < '2002-01-01 05:01Z'",
+            "where actor = 'worker-3'",
+            "where event_id = 'long-9'",
+            "where (at, id) < ('2002-01-01 03:00Z', 5)")) {
+      assertThat(plan(OperationsSql.AUDIT_LOG.replace("${where}", where) + 51))
+          .as(where)
+          .doesNotContain("Seq Scan", "Sort");
+    }
+  }
+
+  @Test
   void deadLettersAreFoundByEveryFilter() {
     deadLetter("mail", "d1", LETTER + "'open'");
     deadLetter("mail", "d2", LETTER + "'discarded'");
     deadLetter(
         "bill", "d3", "'poison_message', 1, null, 'x', null, null, '2025-04-01 12:00Z', 'open'");
-    DeadLetterFilter any = DeadLetterFilter.of(null, null, null, DeadLetterFilter.Span.ALWAYS);
+    DeadLetterFilter any = DeadLetterFilter.of(null, null, null, TimeSpan.ALWAYS);
 
     assertThat(found(any)).containsExactly("d3", "d2", "d1");
     assertThat(found(any.withState(DeadLetterFilter.State.OPEN))).containsExactly("d3", "d1");
     assertThat(found(any.withSearch("100% of_"))).containsExactly("d2", "d1");
     assertThat(found(any.withSearch("100_"))).as("no wildcards").isEmpty();
     assertThat(found(any.withSearch("IOEXCEPTION"))).containsExactly("d2", "d1");
-    assertThat(found(DeadLetterFilter.of("bill", null, null, DeadLetterFilter.Span.ALWAYS)))
+    assertThat(found(DeadLetterFilter.of("bill", null, null, TimeSpan.ALWAYS)))
         .containsExactly("d3");
     assertThat(
-            found(
-                DeadLetterFilter.of(
-                    null, "order.placed", "retries_exhausted", DeadLetterFilter.Span.ALWAYS)))
+            found(DeadLetterFilter.of(null, "order.placed", "retries_exhausted", TimeSpan.ALWAYS)))
         .containsExactly("d2", "d1");
     Instant noon = Instant.parse("2025-03-31T12:00:00Z");
     assertThat(
-            found(
-                DeadLetterFilter.of(
-                    null, null, null, new DeadLetterFilter.Span(noon, noon.plusSeconds(1)))))
+            found(DeadLetterFilter.of(null, null, null, new TimeSpan(noon, noon.plusSeconds(1)))))
         .containsExactly("d2", "d1");
-    assertThat(found(DeadLetterFilter.of(null, null, null, new DeadLetterFilter.Span(null, noon))))
-        .isEmpty();
+    assertThat(found(DeadLetterFilter.of(null, null, null, new TimeSpan(null, noon)))).isEmpty();
   }
 
   private static List<String> found(DeadLetterFilter filter) {
@@ -350,7 +416,7 @@ class PgOperationsIT {
     assertThat(row.toJson().getJsonObject("headers").getInteger("a")).isEqualTo(1);
     assertThat(Await.result(store.byIds(List.of(id, id + 1)))).hasSize(1);
     assertThat(Await.result(store.find(id + 1))).isNull();
-    DeadLetterFilter any = DeadLetterFilter.of(null, null, null, DeadLetterFilter.Span.ALWAYS);
+    DeadLetterFilter any = DeadLetterFilter.of(null, null, null, TimeSpan.ALWAYS);
     assertThat(Await.result(store.between(any, 0, id, 10))).hasSize(1);
     assertThat(Await.result(store.between(any, id, id, 10))).isEmpty();
   }
