@@ -34,13 +34,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /** A page in headless Chromium, driven over its DevTools protocol. */
-final class Browser implements AutoCloseable {
+public final class Browser implements AutoCloseable {
   private static final Duration DEADLINE = Duration.ofSeconds(30);
   private static final List<String> NAMES =
       List.of("chromium", "chromium-browser", "google-chrome", "chrome");
 
-  final List<String> errors = new CopyOnWriteArrayList<>();
-  final List<String> requests = new CopyOnWriteArrayList<>();
+  public final List<String> errors = new CopyOnWriteArrayList<>();
+  public final List<String> requests = new CopyOnWriteArrayList<>();
   private final Vertx vertx = Vertx.vertx();
   private final Map<Integer, Promise<JsonObject>> waiting = new ConcurrentHashMap<>();
   private final AtomicInteger ids = new AtomicInteger();
@@ -49,14 +49,14 @@ final class Browser implements AutoCloseable {
   private final WebSocket socket;
 
   /** Where a browser is, if there is one. */
-  static Optional<Path> find() {
+  public static Optional<Path> find() {
     return Stream.of(System.getenv("PATH").split(":"))
         .flatMap(folder -> NAMES.stream().map(name -> Path.of(folder, name)))
         .filter(Files::isExecutable)
         .findFirst();
   }
 
-  Browser(Path program) throws IOException {
+  public Browser(Path program) throws IOException {
     profile = Files.createTempDirectory("fencepost-browser");
     process =
         new ProcessBuilder(
@@ -84,23 +84,24 @@ final class Browser implements AutoCloseable {
                 .map(response -> response.bodyAsJsonObject()),
             DEADLINE);
     URI target = URI.create(page.getString("webSocketDebuggerUrl"));
+    // A machine with much to do lets the first hello wait for too long.
     socket =
-        Await.result(
-            vertx
-                .createWebSocketClient(
-                    new WebSocketClientOptions()
-                        .setMaxFrameSize(64 << 20)
-                        .setMaxMessageSize(64 << 20))
-                .connect(
-                    new WebSocketConnectOptions()
-                        .setHost("127.0.0.1")
-                        .setPort(target.getPort())
-                        .setURI(target.getPath())),
-            DEADLINE);
+        Await.value("the browser takes its driver", DEADLINE, () -> Await.result(connect(target)));
     socket.textMessageHandler(text -> received(new JsonObject(text)));
     for (String domain : List.of("Page", "Runtime", "Log", "Network")) {
       call(domain + ".enable", new JsonObject());
     }
+  }
+
+  private Future<WebSocket> connect(URI target) {
+    return vertx
+        .createWebSocketClient(
+            new WebSocketClientOptions().setMaxFrameSize(64 << 20).setMaxMessageSize(64 << 20))
+        .connect(
+            new WebSocketConnectOptions()
+                .setHost("127.0.0.1")
+                .setPort(target.getPort())
+                .setURI(target.getPath()));
   }
 
   private String endpoint() throws IOException {
@@ -109,13 +110,21 @@ final class Browser implements AutoCloseable {
     String line;
     while ((line = lines.readLine()) != null) {
       if (line.startsWith("DevTools listening on ")) {
-        Thread drain = new Thread(() -> lines.lines().forEach(ignored -> {}));
+        Thread drain = new Thread(() -> drain(lines));
         drain.setDaemon(true);
         drain.start();
         return line.substring("DevTools listening on ".length());
       }
     }
     throw new IOException("the browser ended before it listened");
+  }
+
+  private static void drain(BufferedReader lines) {
+    try {
+      lines.lines().forEach(ignored -> {});
+    } catch (UncheckedIOException ended) {
+      // Closed with the browser.
+    }
   }
 
   private void received(JsonObject message) {
@@ -155,13 +164,13 @@ final class Browser implements AutoCloseable {
     return Await.result(answer, DEADLINE);
   }
 
-  void open(String url) {
+  public void open(String url) {
     call("Page.navigate", new JsonObject().put("url", url));
     await("document.readyState === 'complete' && location.href !== 'about:blank'");
   }
 
   /** What an expression of the page gives; promises are waited for. */
-  Object eval(String expression) {
+  public Object eval(String expression) {
     JsonObject answer =
         call(
             "Runtime.evaluate",
@@ -174,7 +183,7 @@ final class Browser implements AutoCloseable {
   }
 
   /** Waits until an expression is true, in the page. */
-  void await(String condition) {
+  public void await(String condition) {
     Object met =
         eval(
             "new Promise((done) => { const end = Date.now() + 10000; const look = () => { let ok ="
@@ -185,21 +194,21 @@ final class Browser implements AutoCloseable {
     assertThat(met).as("%s; the page says: %s", condition, text()).isEqualTo(true);
   }
 
-  void awaitText(String text) {
+  public void awaitText(String text) {
     await("document.body.innerText.includes(" + new JsonArray().add(text).encode() + "[0])");
   }
 
-  String text() {
+  public String text() {
     return String.valueOf(eval("document.body.innerText"));
   }
 
   /** Types into the focused element, as a keyboard does. */
-  void type(String text) {
+  public void type(String text) {
     call("Input.insertText", new JsonObject().put("text", text));
   }
 
   /** Presses a key such as Tab or Enter. */
-  void press(String key) {
+  public void press(String key) {
     int code = Map.of("Tab", 9, "Enter", 13, "Escape", 27, " ", 32).get(key);
     JsonObject event =
         new JsonObject()
@@ -216,12 +225,12 @@ final class Browser implements AutoCloseable {
     call("Input.dispatchKeyEvent", event.copy().put("type", "keyUp"));
   }
 
-  void click(String selector) {
+  public void click(String selector) {
     await("document.querySelector(" + quoted(selector) + ")");
     eval("document.querySelector(" + quoted(selector) + ").click()");
   }
 
-  void clickText(String selector, String text) {
+  public void clickText(String selector, String text) {
     String found =
         "[...document.querySelectorAll("
             + quoted(selector)
@@ -232,7 +241,20 @@ final class Browser implements AutoCloseable {
     eval(found + ".click()");
   }
 
-  void set(String selector, String value) {
+  /** Clicks what says {@code text} within the row of a table that says {@code row}. */
+  public void clickInRow(String row, String text) {
+    String found =
+        "[...document.querySelectorAll('main tbody tr')].filter((r) => r.textContent.includes("
+            + quoted(row)
+            + ")).flatMap((r) => [...r.querySelectorAll('a, button, input[type=checkbox]')])"
+            + ".find((e) => (e.textContent || e.getAttribute('aria-label')).includes("
+            + quoted(text)
+            + "))";
+    await(found);
+    eval(found + ".click()");
+  }
+
+  public void set(String selector, String value) {
     await("document.querySelector(" + quoted(selector) + ")");
     eval("document.querySelector(" + quoted(selector) + ").value = " + quoted(value));
   }
@@ -241,7 +263,7 @@ final class Browser implements AutoCloseable {
     return new JsonArray().add(text).encode() + "[0]";
   }
 
-  void look(int width, int height, boolean dark) {
+  public void look(int width, int height, boolean dark) {
     call(
         "Emulation.setDeviceMetricsOverride",
         new JsonObject()
@@ -261,7 +283,7 @@ final class Browser implements AutoCloseable {
                             .put("value", dark ? "dark" : "light"))));
   }
 
-  void screenshot(Path file) {
+  public void screenshot(Path file) {
     String data =
         call("Page.captureScreenshot", new JsonObject().put("format", "png")).getString("data");
     try {

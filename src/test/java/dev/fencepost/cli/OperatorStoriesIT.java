@@ -10,70 +10,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.PostgresServer;
-import dev.fencepost.testing.RabbitServer;
 import dev.fencepost.testing.ServiceProcess;
-import dev.fencepost.testing.TestServers;
 import io.vertx.core.json.JsonObject;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.http.HttpResponse;
-import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What operators live through, found and settled by commands and by HTTP alone, and told by the
  * audit log: docs/triage.md, tried.
  */
 @Timeout(600)
-class OperatorStoriesIT {
-
-  private static RabbitServer broker;
-
-  /** Takes connections and never answers. */
-  private static ServerSocket bank;
-
-  @TempDir private Path folder;
-  private Shop shop;
-  private Shop.Site site;
-  private String vhost;
-  private ServiceProcess service;
-
-  @BeforeAll
-  static void servers() throws Exception {
-    broker = RabbitServer.start();
-    bank = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-  }
-
-  @AfterAll
-  static void end() throws Exception {
-    broker.close();
-    bank.close();
-  }
-
-  @BeforeEach
-  void open() throws Exception {
-    vhost = broker.newVhost();
-    shop = new Shop(folder, TestServers.postgres().newDatabase());
-    site = shop.site(shop.database, vhost, bank.getLocalPort());
-    shop.open(site);
-  }
-
-  @AfterEach
-  void close() {
-    if (service != null) {
-      service.close();
-    }
-    broker.deleteVhost(vhost);
-  }
+class OperatorStoriesIT extends ShopStories {
 
   private static JsonObject by(String operator, String note) {
     return new JsonObject().put("operator", operator).put("note", note);
@@ -82,10 +33,6 @@ class OperatorStoriesIT {
   private static JsonObject json(HttpResponse<String> answer) {
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     return new JsonObject(answer.body());
-  }
-
-  private void order(String exchange, String key, String event) {
-    shop.publish(exchange, "order.placed", key, "{\"id\": 1}", event);
   }
 
   @Test
@@ -131,6 +78,10 @@ class OperatorStoriesIT {
     assertThat(told(site, "audit", "o-4"))
         .as("it has no activity, and its story is told all the same")
         .containsExactly("anna outbox_skip: a test order");
+    assertThat(done(site, "audit", "list", "--since", "1h"))
+        .as("and all of it in one list")
+        .containsSubsequence(
+            "anna", "outbox_skip", "a test order", "berta", "as anna did", "a slip in release 12");
     Await.until("nothing lags", LONG, () -> causes(site).isEmpty());
   }
 
@@ -333,11 +284,6 @@ class OperatorStoriesIT {
         () -> shop.health(site, false).encode().contains("\"code\":\"" + code + "\""));
     Await.until("the token says more", LONG, () -> shop.health(site, true).encode().contains(role));
     assertThat(shop.health(site, false).encode()).doesNotContain(role);
-  }
-
-  private void recovered() {
-    Await.until(
-        "it is ready", LONG, () -> shop.health(site, false).getString("status").equals("UP"));
   }
 
   @Test

@@ -30,7 +30,7 @@ import java.util.List;
  */
 final class Shop {
   static final Duration LONG = Duration.ofSeconds(180);
-  private static final String TOKEN = "a-token-of-the-shop";
+  static final String TOKEN = "a-token-of-the-shop";
 
   final String database;
   private final Path folder;
