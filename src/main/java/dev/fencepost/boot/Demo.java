@@ -31,8 +31,7 @@ public final class Demo {
   /** Nothing has changed for so long: it will not agree any more. */
   private static final Duration STANDSTILL = Duration.ofSeconds(20);
 
-  /** What is too much would show within this. */
-  private static final Duration CALM = Duration.ofMillis(700);
+  private static final Duration LONGEST = Duration.ofDays(1);
 
   private final DemoPlan plan;
   private final Progress progress;
@@ -82,58 +81,54 @@ public final class Demo {
       new Schema(config.living()).migrate(null);
       database.create();
       try (DoomedWorker doomed = DoomedWorker.start(postgres.uri(), broker.uri())) {
-        return play(config, database, doomed, stay);
+        return play(config, new Stage(Vertx.vertx(), broker, database), doomed, stay);
       }
     } catch (IOException | SQLException e) {
       throw new FencepostException(FailureKind.INTERNAL, "the demo failed: " + e.getMessage(), e);
     }
   }
 
-  private Result play(DemoConfig config, DemoDatabase database, DoomedWorker doomed, Stay stay)
-      throws IOException, SQLException, InterruptedException {
-    Vertx vertx = Vertx.vertx();
+  /** Where it is played. */
+  private record Stage(Vertx vertx, EmbeddedBroker broker, DemoDatabase database) {}
+
+  private Result play(DemoConfig config, Stage stage, DoomedWorker doomed, Stay stay)
+      throws IOException, InterruptedException {
     Parts all = new Parts(true, true, adminPort != 0);
-    Service living = service(vertx, config.living(), all, database, false);
+    Service living = service(stage.vertx, config.living(), all, stage.database, false);
     Parts worker = new Parts(false, true, false);
-    Service successor = service(vertx, config.rendering(), worker, database, false);
+    Service successor = service(stage.vertx, config.rendering(), worker, stage.database, false);
     try {
       Blocking.await(living.start(), STEP);
-      ready(living);
+      ready(stage.vertx, living);
       progress.at("a worker takes work and is killed", 0, 0);
-      die(database, doomed);
+      die(stage, doomed);
       Blocking.await(successor.start(), STEP);
-      Result result = flow(config, database);
+      Result result = flow(config, stage);
       stay.whileRunning(result);
       return result;
     } finally {
       Blocking.await(successor.stop(), STEP);
       Blocking.await(living.stop(), STEP);
-      Blocking.await(vertx.close(), STEP);
+      Blocking.await(stage.vertx.close(), STEP);
     }
   }
 
-  private void die(DemoDatabase database, DoomedWorker doomed)
-      throws IOException, SQLException, InterruptedException {
+  private void die(Stage stage, DoomedWorker doomed) throws IOException {
     if (!doomed.awaitConsuming()) {
       throw new FencepostException(FailureKind.INTERNAL, "the second worker did not start");
     }
-    new DemoApplication(database).write(plan.doomed(), done -> {});
-    long until = System.nanoTime() + STEP.toNanos();
-    while (database.inHand() < plan.inHand()) {
-      if (System.nanoTime() > until) {
-        throw new FencepostException(FailureKind.TIMEOUT, "the second worker takes no work");
-      }
-      Thread.sleep(20);
+    new DemoApplication(stage.database).write(plan.doomed(), done -> {});
+    if (!Blocking.until(stage.vertx, STEP, () -> stage.database.inHand() >= plan.inHand())) {
+      throw new FencepostException(FailureKind.TIMEOUT, "the second worker takes no work");
     }
     doomed.close();
   }
 
-  private Result flow(DemoConfig config, DemoDatabase database)
-      throws SQLException, InterruptedException {
+  private Result flow(DemoConfig config, Stage stage) {
     AtomicInteger written = new AtomicInteger();
     List<DemoPlan.Event> others = plan.others();
     int half = others.size() / 2;
-    DemoApplication application = new DemoApplication(database);
+    DemoApplication application = new DemoApplication(stage.database);
     CompletableFuture<Void> writers =
         CompletableFuture.allOf(
             CompletableFuture.runAsync(
@@ -142,42 +137,57 @@ public final class Demo {
                 () -> application.write(others.subList(half, others.size()), written::addAndGet)));
     long poison = Poison.send(config.living());
     Map<String, Long> expected = plan.expected(poison);
-    Map<String, Long> actual = settle(database, expected);
+    Map<String, Long> actual = settle(stage, expected);
     writers.join();
     return new Result(expected, actual);
   }
 
-  /** Counts until it agrees and stays so, or until nothing moves any more. */
-  private Map<String, Long> settle(DemoDatabase database, Map<String, Long> expected)
-      throws SQLException, InterruptedException {
-    Map<String, Long> last = Map.of();
-    long moved = System.nanoTime();
-    while (System.nanoTime() - moved < STANDSTILL.toNanos()) {
-      Map<String, Long> now = database.counted();
-      if (now.equals(expected)) {
-        Thread.sleep(CALM.toMillis());
-        return database.counted();
-      }
+  /**
+   * Counts until it agrees and nothing is under way that could add to it, or until nothing moves.
+   */
+  private Map<String, Long> settle(Stage stage, Map<String, Long> expected) {
+    Counting counting = new Counting(stage, expected);
+    Blocking.until(stage.vertx, LONGEST, counting::isOver);
+    return counting.last;
+  }
+
+  private final class Counting {
+    private final Stage stage;
+    private final Map<String, Long> expected;
+    private Map<String, Long> last = Map.of();
+    private long moved = System.nanoTime();
+
+    Counting(Stage stage, Map<String, Long> expected) {
+      this.stage = stage;
+      this.expected = expected;
+    }
+
+    boolean isOver() throws SQLException {
+      // First: what every message came to is counted then.
+      boolean calm = calm();
+      Map<String, Long> now = stage.database.counted();
       if (!now.equals(last)) {
         moved = System.nanoTime();
         last = now;
       }
       progress.at("events", ended(now), ended(expected));
-      Thread.sleep(200);
+      return calm && now.equals(expected) || System.nanoTime() - moved > STANDSTILL.toNanos();
     }
-    return last;
+
+    /** Every message has come, duplicates too, and each is acknowledged: nothing is done anew. */
+    private boolean calm() {
+      EmbeddedBroker.Traffic traffic = stage.broker.traffic();
+      return traffic.given() >= DemoPlan.arriving(expected) && traffic.held() == 0;
+    }
   }
 
   private static long ended(Map<String, Long> counts) {
     return DemoPlan.ENDS.stream().mapToLong(end -> counts.getOrDefault(end, 0L)).sum();
   }
 
-  private static void ready(Service service) throws InterruptedException {
-    long until = System.nanoTime() + STEP.toNanos();
-    while (!Blocking.await(service.readiness().reasons(), STEP).isEmpty()
-        && System.nanoTime() < until) {
-      Thread.sleep(20);
-    }
+  private static void ready(Vertx vertx, Service service) {
+    Blocking.until(
+        vertx, STEP, () -> Blocking.await(service.readiness().reasons(), STEP).isEmpty());
   }
 
   /** A service whose Java handlers are the demo's. */

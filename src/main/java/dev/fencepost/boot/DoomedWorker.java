@@ -1,14 +1,12 @@
 package dev.fencepost.boot;
 
 import dev.fencepost.embedded.DemoDatabase;
-import dev.fencepost.operations.Readiness;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 
 /**
  * The demo's worker that is killed while it works: a process of its own, so that it is killed as a
@@ -62,7 +60,7 @@ final class DoomedWorker implements AutoCloseable {
   }
 
   /** The process itself. Ends with its parent, whose end of standard input closes then. */
-  public static void main(String[] arguments) throws IOException, InterruptedException {
+  public static void main(String[] arguments) throws IOException {
     String database = System.getenv(DATABASE);
     DemoConfig config = new DemoConfig(database, System.getenv(BROKER), 1);
     Vertx vertx = Vertx.vertx();
@@ -74,9 +72,11 @@ final class DoomedWorker implements AutoCloseable {
             new DemoDatabase(database),
             true);
     Blocking.await(service.start(), START);
-    while (!Blocking.<List<Readiness.Reason>>await(service.readiness().reasons(), START)
-        .isEmpty()) {
-      Thread.sleep(20);
+    boolean ready =
+        Blocking.until(
+            vertx, START, () -> Blocking.await(service.readiness().reasons(), START).isEmpty());
+    if (!ready) {
+      Runtime.getRuntime().halt(1);
     }
     System.out.write((READY + "\n").getBytes(StandardCharsets.UTF_8));
     System.out.flush();

@@ -178,6 +178,17 @@ public final class DemoPlan {
     return expected;
   }
 
+  /**
+   * Messages that the broker's queues have been given when all of them are there.
+   *
+   * @param expected as {@link #expected} gives it
+   */
+  public static long arriving(Map<String, Long> expected) {
+    return expected.get("events_committed")
+        - expected.get("parked")
+        + expected.get("dead_poison_message");
+  }
+
   private static long count(List<Event> events, Behaviour... behaviours) {
     List<Behaviour> wanted = List.of(behaviours);
     return events.stream().filter(event -> wanted.contains(event.behaviour())).count();

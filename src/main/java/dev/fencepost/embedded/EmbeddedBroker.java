@@ -3,13 +3,17 @@ package dev.fencepost.embedded;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import java.net.URL;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.apache.qpid.server.SystemLauncher;
 import org.apache.qpid.server.SystemLauncherListener;
 import org.apache.qpid.server.model.Broker;
+import org.apache.qpid.server.model.Queue;
 import org.apache.qpid.server.model.SystemConfig;
+import org.apache.qpid.server.model.VirtualHost;
+import org.apache.qpid.server.model.VirtualHostNode;
 import org.apache.qpid.server.model.port.AmqpPort;
 
 /**
@@ -21,12 +25,22 @@ public final class EmbeddedBroker implements AutoCloseable {
   private static final String CONFIGURATION = "broker.json";
 
   private final SystemLauncher launcher;
+  private final Resolved resolved;
   private final int port;
 
-  private EmbeddedBroker(SystemLauncher launcher, int port) {
+  private EmbeddedBroker(SystemLauncher launcher, Resolved resolved) {
     this.launcher = launcher;
-    this.port = port;
+    this.resolved = resolved;
+    this.port = resolved.port();
   }
+
+  /**
+   * What went through its queues.
+   *
+   * @param given messages they have taken since the start
+   * @param held messages that nobody has acknowledged yet
+   */
+  public record Traffic(long given, long held) {}
 
   /**
    * Starts one; takes a second or two, blocking.
@@ -44,7 +58,7 @@ public final class EmbeddedBroker implements AutoCloseable {
               "type", "Memory",
               "initialConfigurationLocation", configuration.toExternalForm(),
               "startupLoggedToSystemOut", "false"));
-      return new EmbeddedBroker(launcher, resolved.port());
+      return new EmbeddedBroker(launcher, resolved);
     } catch (Exception e) {
       launcher.shutdown();
       throw new FencepostException(
@@ -57,6 +71,24 @@ public final class EmbeddedBroker implements AutoCloseable {
   /** Its connection URI, as {@code broker.uris} takes it. */
   public String uri() {
     return "amqp://guest:guest@127.0.0.1:" + port + "/";
+  }
+
+  public Traffic traffic() {
+    long given = 0;
+    long held = 0;
+    for (VirtualHostNode<?> node : resolved.broker().getVirtualHostNodes()) {
+      for (Queue<?> queue : queues(node.getVirtualHost())) {
+        // In this order: what is given and taken in between counts as given.
+        held += queue.getQueueDepthMessages();
+        given += queue.getTotalEnqueuedMessages();
+      }
+    }
+    return new Traffic(given, held);
+  }
+
+  @SuppressWarnings("unchecked") // Qpid gives children by raw class
+  private static Collection<Queue<?>> queues(VirtualHost<?> host) {
+    return (Collection<Queue<?>>) (Collection<?>) host.getChildren(Queue.class);
   }
 
   @Override
@@ -74,9 +106,12 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
 
     @SuppressWarnings("unchecked") // Qpid declares the parameter raw
+    Broker<?> broker() {
+      return system.join().getContainer(Broker.class);
+    }
+
     int port() {
-      Broker<?> broker = system.join().getContainer(Broker.class);
-      return broker.getPorts().stream()
+      return broker().getPorts().stream()
           .filter(AmqpPort.class::isInstance)
           .mapToInt(each -> ((AmqpPort<?>) each).getBoundPort())
           .findFirst()

@@ -8,6 +8,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.GetResponse;
+import dev.fencepost.testing.Await;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -54,6 +55,31 @@ class EmbeddedServersIT {
       }
     }
     assertThatThrownBy(factory::newConnection).hasMessageContaining("refused");
+  }
+
+  @Test
+  void brokerTellsWhatIsUnderWay() throws Exception {
+    ConnectionFactory factory = new ConnectionFactory();
+    try (EmbeddedBroker broker = EmbeddedBroker.start()) {
+      factory.setUri(broker.uri());
+      try (Connection connection = factory.newConnection();
+          Channel channel = connection.createChannel()) {
+        channel.queueDeclare("q", true, false, false, null);
+        channel.queueDeclare("r", true, false, false, null);
+        for (String queue : new String[] {"q", "q", "r", "nowhere"}) {
+          channel.basicPublish("", queue, null, new byte[1]);
+        }
+        GetResponse first = channel.basicGet("q", false);
+        GetResponse second = channel.basicGet("q", false);
+        assertThat(broker.traffic())
+            .as("delivered is not acknowledged")
+            .isEqualTo(new EmbeddedBroker.Traffic(3, 3));
+        channel.basicNack(first.getEnvelope().getDeliveryTag(), false, true);
+        channel.basicAck(second.getEnvelope().getDeliveryTag(), false);
+        channel.basicGet("r", true);
+        Await.until("one is held", () -> broker.traffic().equals(new EmbeddedBroker.Traffic(3, 1)));
+      }
+    }
   }
 
   private static String jdbc(URI uri) {
