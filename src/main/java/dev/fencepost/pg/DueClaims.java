@@ -61,6 +61,10 @@ final class DueClaims {
     }
   }
 
+  Future<Boolean> any(String consumer) {
+    return pulse.mayBeDue(consumer);
+  }
+
   Future<Boolean> any(String consumer, String type) {
     return Pulse.when(
         pulse.mayBeDue(consumer),

@@ -99,6 +99,11 @@ public final class PgActivityStore implements ActivityStore {
   }
 
   @Override
+  public Future<Boolean> mayBeDue(String consumer) {
+    return dueClaims.any(consumer);
+  }
+
+  @Override
   public Future<List<Claim.Due>> claimDue(String owner, String consumer, Map<String, Slots> free) {
     return dueClaims.due(owner, consumer, free);
   }

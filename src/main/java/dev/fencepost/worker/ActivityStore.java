@@ -78,6 +78,9 @@ public interface ActivityStore {
    */
   Future<List<Boolean>> renew(String owner, Duration ttl, List<Renewal> group);
 
+  /** Whether {@link #claimDue} may find anything: costs next to nothing when it may not. */
+  Future<Boolean> mayBeDue(String consumer);
+
   /**
    * Starts due retries, oldest first, within the free slots of each type. Suspects (whose last
    * start ended with its process) are left to {@link #claimSuspect}.

@@ -52,6 +52,10 @@ final class Overflow {
             env.admission()::database);
   }
 
+  static Future<Void> tick(List<Overflow> all) {
+    return Future.join(all.stream().map(each -> Guarded.call(each::tick)).toList()).mapEmpty();
+  }
+
   Future<Void> tick() {
     loop.lanes().forEach(this::look);
     return Future.succeededFuture();

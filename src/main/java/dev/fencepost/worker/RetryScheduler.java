@@ -64,6 +64,26 @@ final class RetryScheduler {
     if (!env.admission().open()) {
       return Future.succeededFuture();
     }
+    return env.store().mayBeDue(loop.name()).compose(may -> may ? start() : nothingDue());
+  }
+
+  /** No slot is kept and no budget asked for nothing. */
+  private Future<Void> nothingDue() {
+    for (TypeLane lane : loop.lanes()) {
+      if (lane.wanted > 0 || lane.granted > 0) {
+        release(lane);
+      }
+    }
+    return Future.succeededFuture();
+  }
+
+  /** Other types take the slots it was given. */
+  private void release(TypeLane lane) {
+    lane.wanted = 0;
+    loop.gates().giveBack(lane, loop.gates().takeForRetries(lane, 0));
+  }
+
+  private Future<Void> start() {
     List<Share> shares = new ArrayList<>();
     List<Future<?>> reserved = new ArrayList<>();
     for (TypeLane lane : loop.lanes()) {
@@ -72,8 +92,7 @@ final class RetryScheduler {
         shares.add(share);
         reserved.add(budgets.reserve(lane, share.slots).onSuccess(n -> share.reserved = n));
       } else {
-        lane.wanted = 0; // its remote is away: other types take the slots it was given
-        loop.gates().giveBack(lane, loop.gates().takeForRetries(lane, 0));
+        release(lane); // its remote is away
       }
     }
     return Future.join(reserved)

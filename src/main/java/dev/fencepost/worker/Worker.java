@@ -6,6 +6,7 @@ import dev.fencepost.model.NotStarted;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,33 +68,36 @@ final class Worker {
   }
 
   private void wire() {
-    List<Rearmed> schedulers = new ArrayList<>();
+    Map<QueueLoop, Rearmed> schedulers = new HashMap<>();
+    List<Overflow> overflows = new ArrayList<>();
     for (Map.Entry<QueueLoop, RetryScheduler> queue : queues.entrySet()) {
       QueueLoop loop = queue.getKey();
       RetryScheduler scheduler = queue.getValue();
       Rearmed retries = background("retries", scheduler::tick, scheduler::pause);
-      schedulers.add(retries);
+      schedulers.put(loop, retries);
       loop.gates().onGrant(retries::wake);
       RecoverySweep sweep = new RecoverySweep(env, recovery, loop);
       background("sweep", sweep::tick, this::sweepEvery);
-      Overflow overflow = new Overflow(env, loop, claims, answered);
-      background("overflow", overflow::tick, () -> Overflow.EVERY);
+      overflows.add(new Overflow(env, loop, claims, answered));
       Housekeeping keeping = new Housekeeping(env, loop);
       background("housekeeping", keeping::tick, this::sweepEvery);
       DeadLetterCopies copies = new DeadLetterCopies(env, loop);
       Rearmed copying = background("copies", copies::tick, copies::pause);
       loop.onDeadLetter(copying::wake);
     }
+    // One timer for all: a hundred idle queues are not to wake the loop a hundred times a second.
+    background("overflow", () -> Overflow.tick(overflows), () -> Overflow.EVERY);
     Suspects suspects = new Suspects(env, runner, queues, lanes, claims);
     Rearmed alone = background("suspects", suspects::tick, suspects::pause);
     recovery.onDue(alone::wake);
     settler.onRetry(
         (loop, delay) -> {
           RetryScheduler scheduler = queues.get(loop);
-          if (scheduler != null) {
+          Rearmed retries = schedulers.get(loop);
+          if (scheduler != null && retries != null) {
             scheduler.scheduled(delay);
+            retries.rearm();
           }
-          schedulers.forEach(Rearmed::rearm);
         });
     watches();
   }

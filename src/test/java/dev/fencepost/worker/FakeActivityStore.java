@@ -486,6 +486,13 @@ public final class FakeActivityStore implements ActivityStore {
   }
 
   @Override
+  public Future<Boolean> mayBeDue(String consumer) {
+    return call(
+        "mayBeDue",
+        () -> rows.values().stream().anyMatch(row -> isDue(row, consumer) && !row.suspect));
+  }
+
+  @Override
   public Future<List<Claim.Due>> claimDue(String owner, String consumer, Map<String, Slots> free) {
     return call(
         "claimDue",
@@ -510,11 +517,16 @@ public final class FakeActivityStore implements ActivityStore {
 
   private List<Row> due(String consumer, String type, boolean suspect) {
     return rows.values().stream()
-        .filter(r -> r.state == ActivityState.RETRY_SCHEDULED && !r.awaiting)
-        .filter(r -> r.id.consumer().equals(consumer) && r.type.equals(type))
-        .filter(r -> r.dueAt <= nanos.getAsLong() && r.suspect == suspect)
+        .filter(r -> isDue(r, consumer) && r.type.equals(type) && r.suspect == suspect)
         .sorted(Comparator.comparingLong(r -> r.dueAt))
         .toList();
+  }
+
+  private boolean isDue(Row row, String consumer) {
+    return row.state == ActivityState.RETRY_SCHEDULED
+        && !row.awaiting
+        && row.id.consumer().equals(consumer)
+        && row.dueAt <= nanos.getAsLong();
   }
 
   /** The limits are asked again: what has used up its starts dies instead. */
