@@ -17,11 +17,15 @@ import org.slf4j.event.Level;
  * Group commit: one statement in flight, and the next one takes whatever piled up meanwhile. An
  * outage sends the same group again, for ever, with backoff (in halves where there was no answer in
  * time); a group that is refused is split until the item that is refused stands alone, so that its
- * neighbours are charged nothing.
+ * neighbours are charged nothing. A group that meets a row which somebody has locked is split and
+ * sent again beside the others: each try waits for the lock, and nobody else is to wait with it.
  */
 final class Grouper<T, R> {
   private static final Logger LOG = LoggerFactory.getLogger(Grouper.class);
   private static final Duration CONFLICT_DELAY = Duration.ofMillis(20);
+
+  /** Statements at a time for what is locked. */
+  private static final int BESIDE = 2;
 
   /** The statement; one answer per item, in order. */
   interface Statement<T, R> {
@@ -47,9 +51,11 @@ final class Grouper<T, R> {
   private final Consumer<@Nullable Throwable> asked;
   private final ArrayDeque<T> waiting = new ArrayDeque<>();
   private final ArrayDeque<List<T>> parts = new ArrayDeque<>();
+  private final ArrayDeque<List<T>> locked = new ArrayDeque<>();
   private final Backoff backoff = new Backoff();
   private boolean busy;
   private boolean away;
+  private int beside;
   private int unsettled;
 
   /**
@@ -126,11 +132,16 @@ final class Grouper<T, R> {
 
   private void succeeded(List<T> group, List<R> results, long sent) {
     backoff.reset();
-    unsettled -= group.size();
     if (away) {
       away = false;
       LOG.info("{} goes on", name);
     }
+    handOut(group, results, sent);
+    send();
+  }
+
+  private void handOut(List<T> group, List<R> results, long sent) {
+    unsettled -= group.size();
     for (int i = 0; i < group.size(); i++) {
       try {
         answers.answered(group.get(i), results.get(i), sent);
@@ -138,7 +149,6 @@ final class Grouper<T, R> {
         LOG.error("{}: an answer could not be handled", name, e); // its neighbours go on
       }
     }
-    send();
   }
 
   private void failed(List<T> group, Throwable cause) {
@@ -155,10 +165,10 @@ final class Grouper<T, R> {
       timers.after(delay, this::send);
       return;
     }
-    if (group.size() > 1) {
+    if (Failures.conflict(cause)) {
+      conflict(group);
+    } else if (group.size() > 1) {
       halve(group);
-    } else if (Failures.conflict(cause)) {
-      timers.after(CONFLICT_DELAY, () -> addAgain(group.get(0)));
     } else {
       unsettled--;
       LOG.error("{} refused", name, cause);
@@ -173,8 +183,41 @@ final class Grouper<T, R> {
     parts.addFirst(new ArrayList<>(group.subList(0, half)));
   }
 
-  private void addAgain(T item) {
-    waiting.add(item);
-    wake();
+  private void conflict(List<T> group) {
+    if (group.size() > 1) {
+      int half = group.size() / 2;
+      locked.add(new ArrayList<>(group.subList(0, half)));
+      locked.add(new ArrayList<>(group.subList(half, group.size())));
+      sendLocked();
+    } else {
+      timers.after(
+          CONFLICT_DELAY,
+          () -> {
+            locked.add(group);
+            sendLocked();
+          });
+    }
+  }
+
+  private void sendLocked() {
+    while (beside < BESIDE && !locked.isEmpty()) {
+      beside++;
+      List<T> group = locked.poll();
+      long sent = timers.nanos();
+      guarded(group)
+          .onComplete(
+              answer -> {
+                beside--;
+                if (answer.succeeded()) {
+                  handOut(group, answer.result(), sent);
+                } else if (Failures.conflict(answer.cause())) {
+                  conflict(group);
+                } else {
+                  parts.add(group); // whatever it is, it is met once more, and dealt with, there
+                  wake();
+                }
+                sendLocked();
+              });
+    }
   }
 }

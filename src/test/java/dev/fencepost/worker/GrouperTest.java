@@ -9,9 +9,11 @@ import ch.qos.logback.core.read.ListAppender;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
@@ -69,6 +71,43 @@ class GrouperTest {
 
   private static List<Level> levels(ListAppender<ILoggingEvent> log) {
     return log.list.stream().map(ILoggingEvent::getLevel).toList();
+  }
+
+  /** Each statement that meets the locked row waits two seconds for it, as the database does. */
+  @Test
+  void aLockedRowHoldsUpNobodyButItself() {
+    boolean[] locked = {true};
+    Grouper<Integer, Boolean> grouper =
+        new Grouper<>(
+            "test",
+            100,
+            timers,
+            group -> {
+              sizes.add(group.size());
+              if (!locked[0] || !group.contains(7)) {
+                return Future.succeededFuture(group.stream().map(item -> true).toList());
+              }
+              Promise<List<Boolean>> late = Promise.promise();
+              FencepostException conflict =
+                  new FencepostException(FailureKind.DATABASE_CONFLICT, "lock timeout");
+              timers.after(Duration.ofSeconds(2), () -> late.fail(conflict));
+              return late.future();
+            },
+            answers(),
+            cause -> {});
+    IntStream.range(0, 16).forEach(grouper::add);
+    timers.advance(Duration.ofSeconds(10)); // once whole, then four times in halves
+    assertThat(answered).hasSize(15).doesNotContain(7);
+    for (int later = 100; later < 150; later++) {
+      grouper.add(later);
+      timers.advance(Duration.ofMillis(100));
+      assertThat(answered).as("at once").contains(later);
+    }
+    assertThat(grouper.size()).isEqualTo(1);
+    locked[0] = false;
+    timers.advance(Duration.ofSeconds(3));
+    assertThat(answered).hasSize(66).contains(7).doesNotHaveDuplicates();
+    assertThat(grouper.size()).isZero();
   }
 
   private Grouper<Integer, Boolean> grouper(FailureKind kind) {

@@ -40,8 +40,6 @@ final class WorkerProcess implements AutoCloseable {
    */
   private static final Duration HARD = Duration.ofSeconds(5);
 
-  private static final Duration SOFT = HARD.dividedBy(2);
-
   private static final Map<String, CountDownLatch> HUNG = new ConcurrentHashMap<>();
 
   final Vertx vertx = Vertx.vertx();
@@ -111,6 +109,11 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   static QueueConfig queue(String name, int maxAttempts, QueueConfig.Ordering ordering) {
+    return queue(name, maxAttempts, ordering, HARD);
+  }
+
+  static QueueConfig queue(
+      String name, int maxAttempts, QueueConfig.Ordering ordering, Duration hard) {
     Map<String, ActivityConfig> activities = new LinkedHashMap<>();
     for (ActivityKind kind : ActivityKind.values()) {
       activities.put(
@@ -121,7 +124,10 @@ final class WorkerProcess implements AutoCloseable {
               new ActivityConfig.Handler.JavaClass(kind.wire()),
               16,
               new ActivityConfig.Timing(
-                  new FencepostConfig.LeaseTimes(TTL, TTL.dividedBy(4)), SOFT, HARD, null),
+                  new FencepostConfig.LeaseTimes(TTL, TTL.dividedBy(4)),
+                  hard.dividedBy(2),
+                  hard,
+                  null),
               new ActivityConfig.Retry(
                   10, Duration.ofMillis(300), 2, Duration.ofSeconds(3), 0, maxAttempts),
               null));
@@ -249,13 +255,14 @@ final class WorkerProcess implements AutoCloseable {
   }
 
   /**
-   * Arguments: database, broker, queue, stage, signal, and the most starts (left out: 20). Its
-   * death is armed once it has shown that it is healthy: by the first event that it completes.
+   * Arguments: database, broker, queue, stage, signal, the most starts (left out: 20), the seconds
+   * of the hard limit. Its death is armed once it has shown that it is healthy: by the first event that it completes.
    */
   public static void main(String[] args) throws InterruptedException {
     Death death = new Death(Stage.of(args[3]), args[4]);
     int starts = args.length > 5 ? Integer.parseInt(args[5]) : 20;
-    QueueConfig queue = queue(args[2], starts, QueueConfig.Ordering.NONE);
+    Duration hard = args.length > 6 ? Duration.ofSeconds(Long.parseLong(args[6])) : HARD;
+    QueueConfig queue = queue(args[2], starts, QueueConfig.Ordering.NONE, hard);
     WorkerProcess process = new WorkerProcess(args[0], args[1], death, List.of(queue));
     Runtime.getRuntime().addShutdownHook(new Thread(process::close));
     System.out.println("started " + process.owner);
