@@ -115,7 +115,9 @@ class ShiftedClockIT {
     } finally {
       WorkerProcess.release(running);
     }
-    assertThat(decisions).as("of the lost one").containsExactly(RecoveryDecision.RETRY_SAME_ACTIVITY);
+    assertThat(decisions)
+        .as("of the lost one")
+        .containsExactly(RecoveryDecision.RETRY_SAME_ACTIVITY);
     assertThat(waited("lost", "started_at"))
         .as("its lease was respected")
         .isBetween(WorkerProcess.TTL.toMillis() / 1e3, 100.0);

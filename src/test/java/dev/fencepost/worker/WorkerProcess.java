@@ -256,7 +256,8 @@ final class WorkerProcess implements AutoCloseable {
 
   /**
    * Arguments: database, broker, queue, stage, signal, the most starts (left out: 20), the seconds
-   * of the hard limit. Its death is armed once it has shown that it is healthy: by the first event that it completes.
+   * of the hard limit. Its death is armed once it has shown that it is healthy: by the first event
+   * that it completes.
    */
   public static void main(String[] args) throws InterruptedException {
     Death death = new Death(Stage.of(args[3]), args[4]);
