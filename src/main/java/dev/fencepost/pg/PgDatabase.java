@@ -1,6 +1,7 @@
 package dev.fencepost.pg;
 
 import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.flow.Attempt;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import io.vertx.core.Context;
@@ -235,12 +236,9 @@ public final class PgDatabase {
     return false;
   }
 
+  /** Whatever the work does wrong: the connection is given back. */
   static <T> Future<T> attempt(SqlConnection connection, Function<SqlConnection, Future<T>> work) {
-    try {
-      return work.apply(connection);
-    } catch (RuntimeException e) {
-      return Future.failedFuture(e);
-    }
+    return Attempt.of(() -> work.apply(connection));
   }
 
   private <T> Future<T> transact(

@@ -11,8 +11,10 @@ import dev.fencepost.testing.TcpProxy;
 import dev.fencepost.testing.TestServers;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.sqlclient.SqlConnection;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -94,6 +96,57 @@ class PgDatabaseIT {
     // The server lets go of the row once it notices; then nobody has written it.
     Await.result(database.inTransaction(LONG, c -> c.query("insert into t values (1)").execute()));
     assertThat(count(database)).isEqualTo(1);
+  }
+
+  /** An error thrown, or no future at all, gives the connection back at once, and rolls back. */
+  @Test
+  void workThatGoesWrongInAnyWayGivesTheConnectionBack() {
+    PgDatabase database = open(1, uri);
+    List<Function<SqlConnection, Future<Void>>> works =
+        List.of(
+            c -> {
+              throw new IllegalStateException("an exception of the work's own");
+            },
+            c -> {
+              throw new StackOverflowError("an error of the work's own");
+            },
+            c -> null);
+    for (Function<SqlConnection, Future<Void>> work : works) {
+      assertThat(Await.failure(database.with(LONG, work)))
+          .isNotInstanceOf(FencepostException.class);
+      assertThat(count(database)).isZero();
+      assertThat(
+              Await.failure(
+                  database.inTransaction(
+                      LONG,
+                      c -> {
+                        c.query("insert into t values (1)").execute();
+                        return work.apply(c);
+                      })))
+          .isNotInstanceOf(FencepostException.class);
+      assertThat(count(database)).isZero();
+    }
+    SqlConnection own = Await.result(database.dedicated("own"));
+    for (Function<SqlConnection, Future<Void>> work : works) {
+      assertThat(Await.failure(database.inTransactionOn(own, LONG, work)))
+          .isNotInstanceOf(FencepostException.class);
+      Await.result(database.on(own, LONG, c -> c.query("select 1").execute()));
+    }
+    Await.result(own.close());
+    assertThat(
+            Await.result(
+                    database.with(
+                        LONG,
+                        c ->
+                            c.query(
+                                    "select count(*) from pg_stat_activity where datname ="
+                                        + " current_database() and state like 'idle in%'")
+                                .execute()))
+                .iterator()
+                .next()
+                .getLong(0))
+        .as("sessions left in a transaction")
+        .isZero();
   }
 
   @Test
