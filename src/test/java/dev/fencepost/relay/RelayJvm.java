@@ -1,72 +1,63 @@
 package dev.fencepost.relay;
 
-import java.io.File;
-import java.io.IOException;
+import dev.fencepost.testing.ServiceProcess;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
 
-/** {@link RelayMain} as a process of its own, signalled by its id. */
+/** {@link RelayMain} as a process of its own, signalled by its id; it dies with this JVM. */
 final class RelayJvm implements AutoCloseable {
-  private final Process process;
+  private final ServiceProcess process;
 
-  private RelayJvm(Process process) {
+  private RelayJvm(ServiceProcess process) {
     this.process = process;
   }
 
-  static RelayJvm start(String database, String broker, int lanes, int window) throws IOException {
+  static RelayJvm start(String database, String broker, int lanes, int window) {
     return start("-Xmx256m", database, broker, lanes, window);
   }
 
-  static RelayJvm start(String heap, String database, String broker, int lanes, int window)
-      throws IOException {
-    String classPath =
-        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-    List<String> line =
-        List.of(
-            ProcessHandle.current().info().command().orElse("java"),
-            heap,
-            "-XX:+ExitOnOutOfMemoryError",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            "-cp",
-            classPath,
-            RelayMain.class.getName(),
+  static RelayJvm start(String heap, String database, String broker, int lanes, int window) {
+    return new RelayJvm(
+        ServiceProcess.start(
+            List.of(heap, "-XX:+ExitOnOutOfMemoryError"),
+            RelayMain.class,
+            Map.of(),
             database,
             broker,
             Integer.toString(lanes),
-            Integer.toString(window));
-    ProcessBuilder builder = new ProcessBuilder(line).redirectErrorStream(true);
-    builder.redirectOutput(new File("target/relay-jvm.log"));
-    return new RelayJvm(builder.start());
+            Integer.toString(window)));
   }
 
   /** SIGKILL. */
-  void kill() throws InterruptedException {
-    process.destroyForcibly();
-    process.waitFor(10, TimeUnit.SECONDS);
+  void kill() {
+    process.kill();
   }
 
   /** SIGSTOP: it stands still, its connections stay open. */
-  void freeze() throws IOException, InterruptedException {
-    signal("STOP");
+  void freeze() {
+    process.pause();
   }
 
   /** SIGCONT. */
-  void thaw() throws IOException, InterruptedException {
-    signal("CONT");
-  }
-
-  private void signal(String name) throws IOException, InterruptedException {
-    new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
+  void thaw() {
+    process.resume();
   }
 
   boolean alive() {
     return process.isAlive();
   }
 
+  long pid() {
+    return process.pid();
+  }
+
+  /** All it has printed so far. */
+  String log() {
+    return process.log();
+  }
+
   @Override
-  public void close() throws IOException, InterruptedException {
-    thaw();
-    kill();
+  public void close() {
+    process.close();
   }
 }

@@ -44,10 +44,17 @@ public final class ServiceProcess implements AutoCloseable {
   /** Starts the class with arguments and variables beside those of this JVM. */
   public static ServiceProcess start(
       Class<?> main, Map<String, String> environment, String... arguments) {
+    return start(List.of(), main, environment, arguments);
+  }
+
+  /** As {@link #start(Class, Map, String...)}; the flags overrule the usual ones. */
+  public static ServiceProcess start(
+      List<String> flags, Class<?> main, Map<String, String> environment, String... arguments) {
     // Under nohup the tests would hand on a SIGHUP that is ignored.
     List<String> line = new ArrayList<>(List.of("/usr/bin/env", "--default-signal=HUP"));
     line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     line.addAll(FLAGS);
+    line.addAll(flags); // of two the last counts
     line.add(main.getName());
     line.addAll(List.of(arguments));
     Map<String, String> variables = new HashMap<>(environment);
