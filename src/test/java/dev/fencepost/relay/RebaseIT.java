@@ -6,7 +6,6 @@ import dev.fencepost.cli.Main;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
-import dev.fencepost.model.ParkedReason;
 import dev.fencepost.pg.Migrations;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.PostgresServer;
@@ -15,22 +14,40 @@ import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** R25: dump and restore into another cluster; and another number of lanes. */
 class RebaseIT {
   private static final FencepostConfig.Relay RELAY = RelayConfigs.relay(4);
-  private final FakePublisher.Broker broker = new FakePublisher.Broker();
   @TempDir private Path folder;
+  private String vhost;
+  private Arrivals arrivals;
+
+  /** Nothing takes what goes to {@code later} until it is bound. */
+  @BeforeEach
+  void start() throws Exception {
+    vhost = TestServers.broker().newVhost();
+    arrivals = new Arrivals(vhost);
+    arrivals.declare("q", Map.of());
+    arrivals.channel.exchangeDeclare("later", "fanout", true);
+    arrivals.consume("q");
+  }
+
+  @AfterEach
+  void stop() {
+    arrivals.close();
+  }
 
   private record Ran(int code, String out, String err) {}
 
@@ -48,43 +65,33 @@ class RebaseIT {
   }
 
   private RelayProcess relay(String uri, int lanes) {
-    return new RelayProcess(
-        RelayConfigs.database(uri),
-        RelayConfigs.relay(lanes),
-        vertx -> new FakePublisher(vertx, broker));
+    return RelayProcess.onRabbit(uri, vhost, RelayConfigs.relay(lanes));
   }
 
   private List<Integer> arrived() {
-    return broker.rows().stream()
-        .map(row -> Integer.valueOf(new String(row.message().body(), StandardCharsets.UTF_8)))
-        .toList();
+    return arrivals.texts().stream().map(Integer::valueOf).toList();
   }
 
   /** 1 to 500 published, 501 to 800 not, of which those of k0 are parked behind the first. */
   private void halfPublished(Outbox outbox) {
     outbox.insertMany("", "q", 10, 1, 500);
-    broker.refuses =
-        row ->
-            Integer.parseInt(new String(row.message().body(), StandardCharsets.UTF_8)) > 500
-                ? ParkedReason.REJECTED
-                : null;
     try (RelayProcess process = relay(outbox.uri(), 4)) {
-      Await.until("500 rows", () -> broker.arrived.size() == 500);
-      outbox.insertMany("", "q", 1, 501, 510);
+      Await.until("500 rows", () -> arrivals.all.size() == 500);
+      outbox.insertMany("later", "", 1, 501, 510);
       Await.until("parked", () -> outbox.parked() == 10);
       assertThat(process.lanes()).isEqualTo(4);
     }
     outbox.insertMany("", "q", 10, 511, 800);
-    broker.refuses = row -> null;
   }
 
   /** Everything that was not published comes, once, in order; then what is written anew. */
-  private void goesOn(Outbox outbox, int lanes) {
-    broker.arrived.clear();
+  private void goesOn(Outbox outbox, int lanes) throws IOException {
+    arrivals.all.clear();
+    arrivals.channel.queueBind("q", "later", "");
     try (RelayProcess process = relay(outbox.uri(), lanes)) {
       Await.until("lanes", () -> process.lanes() == lanes);
       outbox.insertMany("", "q", 10, 801, 900);
-      Await.until("the rest", () -> broker.arrived.size() >= 400);
+      Await.until("the rest", () -> arrivals.all.size() >= 400);
       Await.until("none parked", () -> outbox.parked() == 0);
       List<Integer> arrived = arrived();
       assertThat(arrived).as("none twice").hasSize(400);
@@ -93,10 +100,9 @@ class RebaseIT {
       for (int key = 0; key < 10; key++) {
         String of = "k" + key;
         assertThat(
-                broker.rows().stream()
-                    .filter(row -> of.equals(row.key()))
-                    .map(row -> new String(row.message().body(), StandardCharsets.UTF_8))
-                    .map(Integer::valueOf))
+                arrivals.all.stream()
+                    .filter(each -> of.equals(each.key()))
+                    .map(each -> Integer.valueOf(each.text())))
             .as(of)
             .isSorted();
       }
@@ -162,7 +168,7 @@ class RebaseIT {
     Databases.migrate(outbox.uri(), RELAY);
     try (RelayProcess process = relay(outbox.uri(), 4)) {
       outbox.insertMany("", "q", 10, 1, 200);
-      Await.until("200 rows", () -> broker.arrived.size() == 200);
+      Await.until("200 rows", () -> arrivals.all.size() == 200);
       assertThat(migrate(outbox.uri(), 5, "--rebase").code()).isZero();
       outbox.insertMany("", "q", 10, 201, 400);
       try (RelayProcess fresh = relay(outbox.uri(), 5)) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.PostgresServer;
+import dev.fencepost.testing.TcpProxy;
 import dev.fencepost.testing.TestServers;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -110,6 +111,35 @@ class RelayLanesIT {
         Writers.assertOrdered(arrivals.texts());
         int repeated = arrivals.all.size() - ids().size();
         assertThat(repeated).as("repeated").isLessThanOrEqualTo(LANES * WINDOW);
+      }
+    }
+  }
+
+  /** R14: with no word from the database it stops by its own clock. What it holds stays unsent. */
+  @Test
+  void aFrozenOwnerThatReachesNoDatabaseSendsNothingMore() throws Exception {
+    int rows = 40_000;
+    int keys = 64; // one row of each may be on its way
+    try (TcpProxy proxy = TcpProxy.to(database);
+        RelayJvm frozen = RelayJvm.start(proxy.uri(database), vhost, LANES, WINDOW)) {
+      Await.until("its lanes", () -> owners().size() == 1);
+      new Outbox(database).insertMany("", "q", keys, 1, rows);
+      Await.until("it publishes", () -> arrivals.all.size() > 1000);
+      frozen.freeze();
+      proxy.freeze();
+      assertThat(arrivals.all.size()).as("it was in the middle").isLessThan(rows - 5000);
+      try (RelayProcess other = RelayProcess.onRabbit(database, vhost, relay)) {
+        Await.until("all lanes", () -> other.lanes() == LANES);
+        arrivals.await(rows, Duration.ofSeconds(60));
+        int before = arrivals.all.size();
+        int accepted = proxy.accepted();
+        frozen.thaw();
+        Await.until("it looks for the database", () -> proxy.accepted() > accepted);
+        assertThat(arrivals.all.size() - before)
+            .as("sent after its lease had run out")
+            .isLessThanOrEqualTo(keys);
+        proxy.thaw();
+        Await.until("they share again", () -> other.lanes() == LANES / 2);
       }
     }
   }

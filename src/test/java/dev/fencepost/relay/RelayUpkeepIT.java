@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Scheduled rows, the ring, the doorbell, and what an idle relay costs. */
+/** Scheduled rows, the doorbell, and what an idle relay costs. */
 class RelayUpkeepIT {
   private final FakePublisher.Broker broker = new FakePublisher.Broker();
   private final FencepostConfig.Relay relay = RelayConfigs.relay(8);
@@ -77,76 +77,6 @@ class RelayUpkeepIT {
                         + arguments
                         + ")"))
         .hasStackTraceContaining("check constraint");
-  }
-
-  private static FencepostConfig.Relay retaining(FencepostConfig.Relay relay, Duration retention) {
-    return new FencepostConfig.Relay(
-        true,
-        relay.lanes(),
-        relay.ordering(),
-        relay.paging(),
-        relay.lease(),
-        retention,
-        relay.limits());
-  }
-
-  /** R19. */
-  @Test
-  void theRingIsEmptiedAndNoInsertWaitsForIt() throws Exception {
-    FencepostConfig.Relay settings = retaining(relay, Duration.ofSeconds(6));
-    Outbox outbox = new Outbox(Databases.migrated(settings));
-    List<Long> nanos = new ArrayList<>();
-    try (RelayProcess process = process(outbox.uri(), settings);
-        Connection connection = PostgresServer.connect(outbox.uri());
-        Statement statement = connection.createStatement()) {
-      Await.until("lanes", () -> process.lanes() == 8);
-      long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-      int rows = 0;
-      while (System.nanoTime() < end) {
-        long before = System.nanoTime();
-        statement.execute(
-            "insert into fencepost.outbox (type, payload) values ('t', '" + rows++ + "')");
-        nanos.add(System.nanoTime() - before);
-        TimeUnit.MILLISECONDS.sleep(5);
-      }
-      int all = rows;
-      Await.until("all published", () -> broker.arrived.size() == all);
-      long kept = outbox.number("select count(*) from fencepost.outbox");
-      assertThat(kept).as("rows of 20 s at a retention of 6 s").isLessThan(all * 3L / 4);
-      assertThat(
-              outbox.number(
-                  "select count(*) from fencepost.outbox"
-                      + " where created_at > now() - interval '6 seconds'"))
-          .as("none younger than the retention was dropped")
-          .isGreaterThan(all / 5);
-      assertThat(Duration.ofNanos(Collections.max(nanos))).isLessThan(Duration.ofMillis(500));
-      long checkpoints = outbox.number("select count(*) from fencepost.relay_checkpoints");
-      assertThat(checkpoints).as("checkpoints are pruned").isLessThan(8 * 150);
-    }
-  }
-
-  /** What is not published yet, or not committed yet, outlives the ring. */
-  @Test
-  void theRingKeepsWhatIsNotPublished() throws Exception {
-    FencepostConfig.Relay settings = retaining(RelayConfigs.relay(1), Duration.ofSeconds(6));
-    Outbox outbox = new Outbox(Databases.migrated(settings));
-    try (Connection open = PostgresServer.connect(outbox.uri());
-        Statement late = open.createStatement()) {
-      open.setAutoCommit(false);
-      late.execute("insert into fencepost.outbox (type, payload) values ('t', 'late')");
-      broker.down = true;
-      outbox.insert("", "q", null, "waiting");
-      try (RelayProcess process = process(outbox.uri(), settings)) {
-        TimeUnit.SECONDS.sleep(12);
-        assertThat(outbox.strings("select seq from fencepost.outbox")).hasSize(1);
-        broker.down = false;
-        Await.until("the first", () -> bodies().contains("waiting"));
-        TimeUnit.SECONDS.sleep(3);
-        open.commit();
-        Await.until("the late one", () -> bodies().contains("late"));
-        assertThat(process.lanes()).isEqualTo(1);
-      }
-    }
   }
 
   /** Without the bell it would be a second on average. */
