@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,7 +62,7 @@ class ReplacedOwnerIT {
     outbox.insert("", "q", "b", "2");
     outbox.execute(
         "select fencepost.publish(exchange => '', routing_key => 'q', type => 't', payload => '3',"
-            + " deliver_at => clock_timestamp() + interval '1 ms')");
+            + " deliver_at => clock_timestamp() + interval '1 second')");
     LaneStore.Taken old = taken("replaced");
     List<OutboxRow> rows = rows(old);
     Checkpoint first = old.newest().next(old.fence(), old.newest().cursor());
@@ -70,27 +71,35 @@ class ReplacedOwnerIT {
     LaneStore.Taken now = taken(successor);
     assertThat(now.newest()).usingRecursiveComparison().ignoringFields("before").isEqualTo(first);
     String standing = standing();
+    SoftAssertions asked = new SoftAssertions();
     Checkpoint late = first.next(old.fence(), first.cursor());
-    assertThat(appended("replaced", old, late)).as("a checkpoint").isEmpty();
-    assertThat(park("replaced", rows.get(1), late)).as("a row to park").isFalse();
+    asked.assertThat(appended("replaced", old, late)).as("a checkpoint").isEmpty();
+    asked.assertThat(park("replaced", rows.get(1), late)).as("a row to park").isFalse();
     ParkedRows.LaneOwner owner = new ParkedRows.LaneOwner("replaced", 0, old.fence());
     PgParkedRows parked = new PgParkedRows(database);
-    ParkedRows.Answer published =
-        new ParkedRows.Answer(rows.get(0), null, null, Duration.ofSeconds(1));
-    assertLost(parked.settle(owner, List.of(published)));
-    assertLost(parked.postpone(owner, new ParkedRows.Destination("", null), Duration.ofHours(1)));
+    ParkedRows.Answer refused =
+        new ParkedRows.Answer(rows.get(0), ParkedReason.REJECTED, null, Duration.ofHours(1));
+    asked.assertThat(lost(parked.settle(owner, List.of(refused)))).as("a refusal").isTrue();
+    ParkedRows.Destination all = new ParkedRows.Destination("", null);
+    asked.assertThat(lost(parked.postpone(owner, all, Duration.ofHours(1)))).as("a delay").isTrue();
     outbox.ask("skip", "a");
-    assertLost(parked.carryOut(owner));
+    asked.assertThat(lost(parked.carryOut(owner))).as("an operator's request").isTrue();
     LaneStore.Lag lag = new LaneStore.Lag(LagCause.NONE, false, null, List.of());
     LaneStore.Report report = new LaneStore.Report(0, old.fence(), 1, lag, 0);
-    assertThat(Await.result(lanes.renew("replaced", LONG, List.of(report))).renewed())
+    asked
+        .assertThat(Await.result(lanes.renew("replaced", LONG, List.of(report))).renewed())
         .as("a renewal")
         .isEmpty();
-    Await.result(lanes.release("replaced", Map.of(0, old.fence())));
-    assertThat(Await.result(new PgRelayUpkeep(database).moveDue(owner, 10)).rows())
+    Await.until(
+        "the scheduled row is due",
+        () -> outbox.number("select count(*) from fencepost.scheduled where due_at < now()") == 1);
+    asked
+        .assertThat(Await.result(new PgRelayUpkeep(database).moveDue(owner, 10)).rows())
         .as("scheduled rows moved")
         .isZero();
-    assertThat(standing()).as("the lane").isEqualTo(standing);
+    Await.result(lanes.release("replaced", Map.of(0, old.fence())));
+    asked.assertThat(standing()).as("the lane").isEqualTo(standing);
+    asked.assertAll();
 
     Checkpoint next = now.newest().next(now.fence(), first.cursor());
     assertThat(appended(successor, now, next)).as("its successor's").containsExactly(0);
@@ -104,7 +113,8 @@ class ReplacedOwnerIT {
             "select concat_ws('/', owner, fence, lease_until, (select max(n)"
                 + " from fencepost.relay_checkpoints), (select string_agg(seq::text, ',')"
                 + " from fencepost.parked where next_attempt_at < now() + interval '1 minute'),"
-                + " (select count(*) from fencepost.scheduled)) from fencepost.relay_lanes"));
+                + " (select count(*) from fencepost.scheduled)) from fencepost.relay_leases"
+                + " join fencepost.relay_reports using (lane)"));
   }
 
   /** Once the lease of the owner before has run out. */
@@ -137,7 +147,12 @@ class ReplacedOwnerIT {
     return Await.result(lanes.park(instance, life, List.of(parking), checkpoint));
   }
 
-  private static void assertLost(Future<?> change) {
-    assertThat(FencepostException.is(Await.failure(change), FailureKind.LEASE_LOST)).isTrue();
+  private static boolean lost(Future<?> change) {
+    return Await.result(
+        change.transform(
+            done ->
+                Future.succeededFuture(
+                    done.failed()
+                        && FencepostException.is(done.cause(), FailureKind.LEASE_LOST))));
   }
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class RabbitServer extends OwnServer {
 
-  private static final Duration START_DEADLINE = Duration.ofSeconds(90);
+  private static final Duration START_DEADLINE = Duration.ofMinutes(3);
   private static final AtomicInteger VHOSTS = new AtomicInteger();
 
   private final String uri;
