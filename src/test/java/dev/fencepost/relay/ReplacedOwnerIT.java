@@ -152,7 +152,6 @@ class ReplacedOwnerIT {
         change.transform(
             done ->
                 Future.succeededFuture(
-                    done.failed()
-                        && FencepostException.is(done.cause(), FailureKind.LEASE_LOST))));
+                    done.failed() && FencepostException.is(done.cause(), FailureKind.LEASE_LOST))));
   }
 }
