@@ -6,15 +6,20 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import com.sun.net.httpserver.HttpServer;
 import dev.fencepost.config.ConfigLoader;
 import dev.fencepost.config.FencepostConfig;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -122,7 +127,7 @@ class DeploymentTest {
 
   @Test
   void everyManifestIsAppliedBySomebody() throws IOException {
-    List<String> listed = new java.util.ArrayList<>(List.of("migrate.yaml", "kustomization.yaml"));
+    List<String> listed = new ArrayList<>(List.of("migrate.yaml", "kustomization.yaml"));
     manifests().get("Kustomization").path("resources").forEach(each -> listed.add(each.asText()));
     try (Stream<Path> files = Files.list(KUBERNETES)) {
       assertThat(files.map(file -> file.getFileName().toString()))
@@ -174,6 +179,190 @@ class DeploymentTest {
     assertThat(file)
         .contains("USER " + pod.at("/securityContext/runAsUser").asText() + ":")
         .contains("EXPOSE " + pod.at("/containers/0/ports/0/containerPort").asText());
+  }
+
+  /** No engine, no linter: what a good image keeps to, by hand. */
+  @Test
+  void theImageKeepsToTheRules() throws IOException {
+    List<String> lines = instructions();
+    assertThat(lines.get(0))
+        .as("what may be given stands before FROM")
+        .startsWith("ARG JAVA_IMAGE=");
+    assertThat(lines.get(0).split("=")[1]).as("a tag, and not the newest").matches(".+:17-jre");
+    assertThat(lines)
+        .as("nothing is fetched and nothing installed while it is built")
+        .noneMatch(line -> line.matches("(?i)(ADD|RUN) .*(https?:|apt|apk|curl|wget|sudo).*"));
+    List<String> users = lines.stream().filter(line -> line.startsWith("USER ")).toList();
+    assertThat(users)
+        .as("a number, and never root")
+        .singleElement()
+        .asString()
+        .matches("USER [1-9]\\d+:[1-9]\\d+");
+    assertThat(lines.indexOf(users.get(0)))
+        .as("files are root's, the process is not")
+        .isGreaterThan(index(lines, "RUN "))
+        .isGreaterThan(index(lines, "ADD "))
+        .isLessThan(index(lines, "ENTRYPOINT "));
+    for (String exec : List.of("ENTRYPOINT", "CMD")) {
+      assertThat(words(lines, exec)).as(exec + " is no shell's child").isNotEmpty();
+    }
+    for (String once : List.of("FROM", "ENTRYPOINT", "CMD", "HEALTHCHECK", "STOPSIGNAL")) {
+      assertThat(lines.stream().filter(line -> line.startsWith(once + " "))).as(once).hasSize(1);
+    }
+  }
+
+  /** The archive as src/assembly makes it, against what the image takes from it. */
+  @Test
+  void theImageFindsItsProgramInTheArchive() throws IOException {
+    String assembly = Files.readString(Path.of("src/assembly/dist.xml"));
+    assertThat(assembly)
+        .contains("<baseDirectory>fencepost-${project.version}</baseDirectory>")
+        .contains("<format>tar.gz</format>")
+        .containsPattern("<directory>bin</directory>[^!]*?<fileMode>0755</fileMode>");
+    List<String> lines = instructions();
+    assertThat(lines)
+        .contains(
+            "ADD target/fencepost-${VERSION}.tar.gz /opt/",
+            "RUN ln -s fencepost-${VERSION} /opt/fencepost");
+    assertThat(words(lines, "ENTRYPOINT")).containsExactly("/opt/fencepost/bin/fencepost");
+  }
+
+  /** The check of the image, run: alive is 0, anything else and nobody there are not. */
+  @Test
+  void theImageKnowsWhetherItLives() throws Exception {
+    List<String> check =
+        words(
+            instructions().stream()
+                .map(line -> line.replaceFirst("^HEALTHCHECK .* CMD ", "CHECK "))
+                .toList(),
+            "CHECK");
+    AtomicInteger status = new AtomicInteger(200);
+    List<String> asked = new CopyOnWriteArrayList<>();
+    HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    server.createContext(
+        "/",
+        exchange -> {
+          asked.add(exchange.getRequestURI().getPath());
+          exchange.sendResponseHeaders(status.get(), -1);
+          exchange.close();
+        });
+    server.start();
+    List<String> here =
+        check.stream()
+            .map(word -> word.replace("/8077", "/" + server.getAddress().getPort()))
+            .toList();
+    try {
+      assertThat(exit(here)).isZero();
+      assertThat(asked).containsExactly("/health/live");
+      status.set(503);
+      assertThat(exit(here)).isNotZero();
+    } finally {
+      server.stop(0);
+    }
+    assertThat(exit(here)).as("nobody listens").isNotZero();
+  }
+
+  private static int exit(List<String> command) throws Exception {
+    return new ProcessBuilder(command)
+        .redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+        .start()
+        .waitFor();
+  }
+
+  /** Line by line, continued ones as one, without comments. */
+  private static List<String> instructions() throws IOException {
+    return Files.readString(Path.of("deploy/docker/Dockerfile"))
+        .replaceAll("(?m)^#.*\n", "")
+        .replaceAll("\\\\\n\\s*", "")
+        .lines()
+        .filter(line -> !line.isBlank())
+        .toList();
+  }
+
+  private static int index(List<String> lines, String start) {
+    return lines.stream().map(line -> line.startsWith(start)).toList().indexOf(true);
+  }
+
+  /** An instruction in its JSON form. */
+  private static List<String> words(List<String> lines, String instruction) throws IOException {
+    String line = lines.get(index(lines, instruction + " "));
+    List<String> words = new ArrayList<>();
+    new YAMLMapper()
+        .readTree(line.substring(instruction.length()))
+        .forEach(word -> words.add(word.asText()));
+    return words;
+  }
+
+  @Test
+  void whatIsStartedIsACommand() throws IOException {
+    Map<String, JsonNode> manifests = manifests();
+    List<List<String>> started = new ArrayList<>(List.of(words(instructions(), "CMD")));
+    for (String kind : List.of("Deployment", "Job")) {
+      List<String> arguments = new ArrayList<>();
+      manifests
+          .get(kind)
+          .at("/spec/template/spec/containers/0/args")
+          .forEach(word -> arguments.add(word.asText()));
+      started.add(arguments);
+    }
+    assertThat(started).extracting(words -> words.get(0)).containsExactly("run", "run", "migrate");
+    for (List<String> words : started) {
+      assertThat(words).containsSequence("-c", "/etc/fencepost/fencepost.yaml");
+    }
+    for (String kind : List.of("Deployment", "Job")) {
+      JsonNode pod = manifests.get(kind).at("/spec/template/spec");
+      JsonNode container = pod.at("/containers/0");
+      assertThat(container.path("image").asText()).isEqualTo("fencepost:" + pomVersion());
+      assertThat(pod.at("/securityContext/runAsNonRoot").asBoolean()).as(kind).isTrue();
+      assertThat(pod.at("/securityContext/runAsUser").asText())
+          .isEqualTo(
+              manifests
+                  .get("Deployment")
+                  .at("/spec/template/spec/securityContext/runAsUser")
+                  .asText());
+      assertThat(container.at("/securityContext/readOnlyRootFilesystem").asBoolean()).isTrue();
+      assertThat(container.path("volumeMounts"))
+          .as("what is mounted is declared; the JVM writes to /tmp, the file is where it is read")
+          .extracting(mount -> mount.path("name").asText() + " " + mount.path("mountPath").asText())
+          .containsExactlyInAnyOrder("configuration /etc/fencepost", "tmp /tmp");
+      assertThat(pod.path("volumes"))
+          .extracting(volume -> volume.path("name").asText())
+          .containsExactlyInAnyOrder("configuration", "tmp");
+    }
+  }
+
+  /** A process may take as long to start as it waits for its servers, and to stop as it drains. */
+  @Test
+  void theProbesGiveTimeAndOneIsAlwaysUp() throws IOException {
+    Map<String, JsonNode> manifests = manifests();
+    JsonNode deployment = manifests.get("Deployment").path("spec");
+    JsonNode container = deployment.at("/template/spec/containers/0");
+    for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
+      assertThat(container.at("/" + probe + "/httpGet/port").asText())
+          .as(probe)
+          .isEqualTo(container.at("/ports/0/name").asText());
+    }
+    assertThat(container.at("/startupProbe/httpGet/path").asText()).isEqualTo("/health/live");
+    assertThat(patience(container, "startupProbe")).isGreaterThanOrEqualTo(60);
+    assertThat(patience(container, "livenessProbe"))
+        .as("none is killed for a pause after which it would find its leases again")
+        .isGreaterThan(DEFAULTS.relay().lease().ttl().toSeconds());
+    assertThat(patience(container, "readinessProbe"))
+        .isLessThan(patience(container, "livenessProbe"));
+    assertThat(manifests.get("Service").at("/spec/ports/0/targetPort").asText())
+        .isEqualTo(container.at("/ports/0/name").asText());
+    int replicas = deployment.path("replicas").asInt();
+    assertThat(deployment.at("/strategy/rollingUpdate/maxUnavailable").asInt()).isZero();
+    assertThat(deployment.at("/strategy/rollingUpdate/maxSurge").asInt()).isPositive();
+    assertThat(manifests.get("PodDisruptionBudget").at("/spec/maxUnavailable").asInt())
+        .as("a drained node waits for one, and one is left")
+        .isBetween(1, replicas - 1);
+  }
+
+  private static long patience(JsonNode container, String probe) {
+    JsonNode asked = container.path(probe);
+    return asked.path("periodSeconds").asLong() * asked.path("failureThreshold").asLong();
   }
 
   private static String pomVersion() throws IOException {
