@@ -87,6 +87,10 @@ public final class Browser implements AutoCloseable {
     // A machine with much to do lets the first hello wait for too long.
     socket =
         Await.value("the browser takes its driver", DEADLINE, () -> Await.result(connect(target)));
+    socket.exceptionHandler(failure -> errors.add("the line to the browser: " + failure));
+    socket.closeHandler(
+        closed ->
+            errors.add("the browser hung up, alive: " + process.isAlive() + socket.closeReason()));
     socket.textMessageHandler(text -> received(new JsonObject(text)));
     for (String domain : List.of("Page", "Runtime", "Log", "Network")) {
       call(domain + ".enable", new JsonObject());
