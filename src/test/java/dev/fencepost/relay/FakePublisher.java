@@ -9,6 +9,7 @@ import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,11 @@ final class FakePublisher implements Publisher {
     final ConcurrentLinkedQueue<OutboxRow> arrived = new ConcurrentLinkedQueue<>();
     volatile Function<OutboxRow, @Nullable ParkedReason> refuses = row -> null;
     volatile Predicate<OutboxRow> owes = row -> false;
+
+    /** What arrives is counted, not kept: more of it than memory is to hold. */
+    volatile boolean counting;
+
+    final AtomicInteger counted = new AtomicInteger();
     volatile boolean silent;
     volatile boolean down;
 
@@ -64,7 +70,9 @@ final class FakePublisher implements Publisher {
       List<Verdict> verdicts = new ArrayList<>(rows.size());
       for (OutboxRow row : rows) {
         ParkedReason refusal = broker.refuses.apply(row);
-        if (refusal == null) {
+        if (refusal == null && broker.counting) {
+          broker.counted.incrementAndGet();
+        } else if (refusal == null) {
           broker.arrived.add(row);
         }
         if (!broker.owes.test(row)) {
