@@ -2,46 +2,10 @@ package dev.fencepost.decide;
 
 import dev.fencepost.model.ParkedReason;
 import java.time.Duration;
-import java.util.Optional;
 
-/**
- * What a broker's answer says about a row. Decided by reply code alone: texts differ between
- * versions. Everything that is not a refusal is a transport fault and costs no row anything.
- */
+/** What follows from a broker's refusal of a row. */
 public final class RefusalPolicy {
   private RefusalPolicy() {}
-
-  /**
-   * The reason in a {@code basic.return}: the message could not be routed.
-   *
-   * @param replyCode 312 (no route), 313 (no consumers) or 311 (too large for now)
-   */
-  public static ParkedReason returned(int replyCode) {
-    return replyCode == 311 ? ParkedReason.TOO_LARGE : ParkedReason.UNROUTABLE;
-  }
-
-  /** The reason in a {@code basic.nack}: such as a full queue that rejects what is published. */
-  public static ParkedReason nacked() {
-    return ParkedReason.REJECTED;
-  }
-
-  /**
-   * The reason when the broker closed a channel or connection with this reply code, or empty for a
-   * transport fault. One of the unconfirmed rows is guilty; which one, only a second try alone
-   * tells.
-   *
-   * <p>501 and 502 (frame and syntax errors) close the whole connection and still speak of what was
-   * written: a header too long for a frame does so each time.
-   */
-  public static Optional<ParkedReason> closed(int replyCode) {
-    return switch (replyCode) {
-      case 311 -> Optional.of(ParkedReason.TOO_LARGE);
-      case 403 -> Optional.of(ParkedReason.ACCESS_REFUSED);
-      case 404 -> Optional.of(ParkedReason.EXCHANGE_MISSING);
-      case 406, 501, 502 -> Optional.of(ParkedReason.INVALID_PROPERTY);
-      default -> Optional.empty();
-    };
-  }
 
   /**
    * Sharpens a 406 (precondition failed) once one row is convicted. The broker gives that code to a

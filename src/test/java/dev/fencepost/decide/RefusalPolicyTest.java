@@ -11,24 +11,6 @@ import org.junit.jupiter.api.Test;
 
 class RefusalPolicyTest {
   @Test
-  void readsWhatTheBrokerSaysOfARow() {
-    assertThat(RefusalPolicy.returned(312)).isEqualTo(ParkedReason.UNROUTABLE);
-    assertThat(RefusalPolicy.returned(313)).isEqualTo(ParkedReason.UNROUTABLE);
-    assertThat(RefusalPolicy.returned(311)).isEqualTo(ParkedReason.TOO_LARGE);
-    assertThat(RefusalPolicy.nacked()).isEqualTo(ParkedReason.REJECTED);
-    assertThat(RefusalPolicy.closed(403)).contains(ParkedReason.ACCESS_REFUSED);
-    assertThat(RefusalPolicy.closed(404)).contains(ParkedReason.EXCHANGE_MISSING);
-    assertThat(RefusalPolicy.closed(406)).contains(ParkedReason.INVALID_PROPERTY);
-  }
-
-  @Test
-  void transportFaultsRefuseNothing() {
-    for (int code : new int[] {0, 200, 320, 504, 506, 530, 541}) {
-      assertThat(RefusalPolicy.closed(code)).as("reply code %d", code).isEmpty();
-    }
-  }
-
-  @Test
   void aPreconditionThatNoPropertyCanHaveFailedIsTheSize() {
     assertThat(RefusalPolicy.convicted(ParkedReason.INVALID_PROPERTY, false))
         .isEqualTo(ParkedReason.TOO_LARGE);
