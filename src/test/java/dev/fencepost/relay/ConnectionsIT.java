@@ -146,8 +146,7 @@ class ConnectionsIT {
     }
     Await.until("all lanes", LONG, () -> process.lanes() == LANES);
     try (RelayJvm killed =
-        RelayJvm.start(
-            toPostgres.uri(outbox.uri()), toRabbit.uri(rabbit.uri()), LANES, 200)) {
+        RelayJvm.start(toPostgres.uri(outbox.uri()), toRabbit.uri(rabbit.uri()), LANES, 200)) {
       Await.until("half the lanes", LONG, () -> process.lanes() == LANES / 2);
       arrive();
       killed.kill();
