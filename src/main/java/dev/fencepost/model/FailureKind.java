@@ -4,7 +4,10 @@ import java.util.Locale;
 
 /** What kind of failure an adapter met; decided once, by SQLSTATE or reply code. */
 public enum FailureKind {
-  /** Connection refused, lost, timed out, or the server is starting or stopping. */
+  /**
+   * Connection refused, lost, timed out, or the server is starting or stopping, or out of disk or
+   * memory: the same may be asked again later.
+   */
   DATABASE_UNREACHABLE,
   /** SQLSTATE 25006: a replica, or a failover is under way. */
   DATABASE_READ_ONLY,

@@ -111,7 +111,13 @@ public final class PgErrors {
       text += ", as behind a pooler: " + DatabaseUri.POOLER;
     }
     return switch (kind) {
-      case DATABASE_UNREACHABLE -> unreachable(failure, text, where);
+      case DATABASE_UNREACHABLE ->
+          exhausted(state)
+              ? new FencepostException(
+                  kind,
+                  "the database cannot do its work now: " + text + " (SQLSTATE " + state + ")",
+                  failure)
+              : unreachable(failure, text, where);
       case SCHEMA_MISSING ->
           new FencepostException(
               kind, text + ": run `fencepost migrate -c FILE` to create the schema", failure);
@@ -134,7 +140,10 @@ public final class PgErrors {
     if (CONFLICT.contains(state)) {
       return FailureKind.DATABASE_CONFLICT;
     }
-    if (AWAY.contains(state) || NOT_OF_THIS_SESSION.contains(state) || state.startsWith("08")) {
+    if (AWAY.contains(state)
+        || NOT_OF_THIS_SESSION.contains(state)
+        || state.startsWith("08")
+        || exhausted(state)) {
       return FailureKind.DATABASE_UNREACHABLE;
     }
     return switch (state) {
@@ -143,6 +152,14 @@ public final class PgErrors {
       case "57014" -> FailureKind.TIMEOUT;
       default -> FailureKind.DATABASE_REFUSED;
     };
+  }
+
+  /**
+   * Out of disk, memory or another resource, or its file system fails: nothing that the statement
+   * or its data could help.
+   */
+  private static boolean exhausted(String state) {
+    return state.startsWith("58") || (state.startsWith("53") && !AWAY.contains(state));
   }
 
   private static FencepostException unreachable(

@@ -29,6 +29,9 @@ class PgErrorsTest {
     "57P01, DATABASE_UNREACHABLE",
     "57P03, DATABASE_UNREACHABLE",
     "53300, DATABASE_UNREACHABLE",
+    "53100, DATABASE_UNREACHABLE",
+    "53200, DATABASE_UNREACHABLE",
+    "58030, DATABASE_UNREACHABLE",
     "08006, DATABASE_UNREACHABLE",
     "57014, TIMEOUT",
     "23505, DATABASE_REFUSED",
@@ -49,6 +52,13 @@ class PgErrorsTest {
         .hasMessage(
             "relation \"fencepost.outbox\" does not exist:"
                 + " run `fencepost migrate -c FILE` to create the schema");
+  }
+
+  @Test
+  void aFullDiskIsNoConnectionThatCouldNotBeMade() {
+    assertThat(PgErrors.translate(new PgException("could not extend file", "ERROR", "53100", null)))
+        .hasMessage(
+            "the database cannot do its work now: could not extend file (SQLSTATE 53100)");
   }
 
   @Test
