@@ -57,8 +57,7 @@ class PgErrorsTest {
   @Test
   void aFullDiskIsNoConnectionThatCouldNotBeMade() {
     assertThat(PgErrors.translate(new PgException("could not extend file", "ERROR", "53100", null)))
-        .hasMessage(
-            "the database cannot do its work now: could not extend file (SQLSTATE 53100)");
+        .hasMessage("the database cannot do its work now: could not extend file (SQLSTATE 53100)");
   }
 
   @Test
