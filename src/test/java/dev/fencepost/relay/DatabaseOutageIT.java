@@ -3,13 +3,13 @@ package dev.fencepost.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fencepost.config.FencepostConfig;
-import dev.fencepost.model.OutboxRow;
+import dev.fencepost.rabbit.RabbitBroker;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.PostgresServer;
-import java.nio.charset.StandardCharsets;
+import dev.fencepost.testing.TestServers;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -19,12 +19,17 @@ import org.junit.jupiter.api.Test;
 /** The database is restarted, crashes, stands still or fails over: R24. */
 class DatabaseOutageIT {
   private final FencepostConfig.Relay relay = RelayConfigs.relay(4);
-  private final FakePublisher.Broker broker = new FakePublisher.Broker();
   private PostgresServer server;
   private Outbox outbox;
+  private String vhost;
+  private Arrivals arrivals;
 
   @BeforeEach
-  void start() {
+  void start() throws Exception {
+    vhost = TestServers.broker().newVhost();
+    arrivals = new Arrivals(vhost);
+    arrivals.declare("q", Map.of());
+    arrivals.consume("q");
     server = PostgresServer.start();
     outbox = new Outbox(server.newDatabase());
     Databases.migrate(outbox.uri(), relay);
@@ -32,28 +37,22 @@ class DatabaseOutageIT {
 
   @AfterEach
   void stop() {
+    arrivals.close();
     server.close();
   }
 
   private RelayProcess process(String... uris) {
     return new RelayProcess(
-        RelayConfigs.database(uris), relay, vertx -> new FakePublisher(vertx, broker));
-  }
-
-  private List<String> bodies() {
-    return broker.rows().stream()
-        .map((OutboxRow row) -> new String(row.message().body(), StandardCharsets.UTF_8))
-        .toList();
+        RelayConfigs.database(uris),
+        relay,
+        vertx -> new RabbitBroker(vertx, RelayConfigs.broker(vhost)).publisher(relay.limits()));
   }
 
   private void awaitRows(int rows) {
-    Await.asserted(
-        rows + " rows",
-        Duration.ofSeconds(40),
-        () -> assertThat(new HashSet<>(bodies())).hasSize(rows));
+    arrivals.await(rows, Duration.ofSeconds(40));
     int[] last = new int[10];
     Set<String> seen = new HashSet<>();
-    for (String body : bodies()) {
+    for (String body : arrivals.texts()) {
       int n = Integer.parseInt(body);
       if (seen.add(body)) {
         assertThat(n).isGreaterThan(last[n % 10]);
@@ -108,6 +107,30 @@ class DatabaseOutageIT {
         Await.until(
             "replicated", () -> second.number("select count(*) from fencepost.outbox") == 1000);
         server.kill();
+        replica.promote();
+        second.insertMany("", "q", 10, 1001, 2000);
+        awaitRows(2000);
+        assertThat(process.lanes()).isEqualTo(4);
+      }
+    }
+  }
+
+  /** The old primary stays up and answers: it only takes nothing any more. */
+  @Test
+  void r24APrimaryThatBecomesReadOnlyIsLeftForThePromotedReplica() throws Exception {
+    try (PostgresServer replica = server.startReplica()) {
+      Outbox second =
+          new Outbox(replica.uri(outbox.uri().substring(outbox.uri().lastIndexOf('/') + 1)));
+      try (RelayProcess process = process(outbox.uri(), second.uri())) {
+        Await.until("lanes", () -> process.lanes() == 4);
+        outbox.insertMany("", "q", 10, 1, 1000);
+        awaitRows(1000);
+        PostgresServer.execute(
+            server.uri(),
+            "alter system set default_transaction_read_only = on",
+            "select pg_reload_conf()");
+        Await.until(
+            "replicated", () -> second.number("select count(*) from fencepost.outbox") == 1000);
         replica.promote();
         second.insertMany("", "q", 10, 1001, 2000);
         awaitRows(2000);
