@@ -34,33 +34,34 @@ final class ParkedSql {
   static final String FORGET_GONE =
       "delete from ${schema}.parked_gone g where lane = any($1) and " + PASSED;
 
+  /** Those that wait longest first: where more fall due than can be tried, each has its turn. */
   static final String DUE =
       """
       with heads as (
-        select seq, key from ${schema}.parked_rows
-        where lane = $1 and next_attempt_at <= now() order by seq limit $2),
+        select seq, key, next_attempt_at as due from ${schema}.parked_rows
+        where lane = $1 and next_attempt_at <= now() order by next_attempt_at, seq limit $2),
       chains as (
-        select p.* from heads h cross join lateral (
+        select p.*, h.due from heads h cross join lateral (
           select * from ${schema}.parked_rows p
           where p.key = h.key and p.lane = $1 and p.seq >= h.seq
             and (p.seq = h.seq or p.next_attempt_at is null)
           order by p.seq limit 100) p
         union all
-        select p.* from heads h join ${schema}.parked_rows p on p.lane = $1 and p.seq = h.seq
+        select p.*, h.due from heads h join ${schema}.parked_rows p on p.lane = $1 and p.seq = h.seq
         where h.key is null)
       select seq, tx, event_id, exchange, routing_key, type, key, payload, content_type,
         headers, properties, written, reason, attempts
       from (
-        select *, sum(size) over (order by seq rows unbounded preceding) as upto
+        select *, sum(size) over (order by due, seq rows unbounded preceding) as upto
         from (
           select *, ${size} as size
           from (
             select seq, tx, event_id, exchange, routing_key, type, key, payload, content_type,
               nullif(headers, '{}')::text as headers, nullif(properties, '{}')::text as properties,
-              ${written} as written, reason, attempts
-            from chains order by seq limit $2) c) s) q
+              ${written} as written, reason, attempts, due
+            from chains order by due, seq limit $2) c) s) q
       where upto - size < $3
-      order by seq
+      order by due, seq
       """
           .replace("${written}", OutboxSql.WRITTEN)
           .replace("${size}", OutboxSql.SIZE);

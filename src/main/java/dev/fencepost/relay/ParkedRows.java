@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 public interface ParkedRows {
 
   /**
-   * Rows whose time has come, each with those behind it of its key, in order; the first is always
-   * whole within the limit.
+   * Rows whose time has come, the longest due first, each with those behind it of its key, in
+   * order; the first is always whole within the limit.
    */
   Future<List<Due>> due(int lane, OutboxStore.Limit limit);
 

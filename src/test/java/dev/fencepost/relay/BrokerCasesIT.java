@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.rabbit.RabbitBroker;
 import dev.fencepost.testing.Await;
+import dev.fencepost.testing.TcpProxy;
 import dev.fencepost.testing.TestServers;
 import java.time.Duration;
 import java.util.List;
@@ -138,10 +139,23 @@ class BrokerCasesIT {
 
   @Test
   void aDeadBrokerAmongTheUrisIsPassedOver() {
+    passesOver("amqp://guest:guest@127.0.0.1:1/");
+  }
+
+  /** It takes the connection and says nothing: passed over when the login has taken too long. */
+  @Test
+  void aSilentBrokerAmongTheUrisIsPassedOver() {
+    try (TcpProxy silent = TcpProxy.to(vhost)) {
+      silent.freeze();
+      passesOver(silent.uri(vhost));
+      assertThat(silent.accepted()).as("tried, and not for each lane").isBetween(1, 3);
+    }
+  }
+
+  private void passesOver(String first) {
     outbox.insertMany("", "q", 5, 1, 50);
     FencepostConfig.Broker cluster =
-        new FencepostConfig.Broker(
-            List.of("amqp://guest:guest@127.0.0.1:1/", vhost), null, Duration.ofMinutes(30));
+        new FencepostConfig.Broker(List.of(first, vhost), null, Duration.ofMinutes(30));
     try (RelayProcess process =
         new RelayProcess(
             RelayConfigs.database(outbox.uri()),

@@ -24,6 +24,28 @@ class ParkedPageIT {
     assertThat(due(1_000_000)).hasSize(10);
   }
 
+  /** Where more fall due than can be tried, none waits for ever behind those that were first. */
+  @Test
+  void whatHasWaitedLongestIsReadFirst() {
+    park("'{}'", "'{}'", 1);
+    park("'{}'", "'{}'", 51);
+    outbox.execute(
+        "update fencepost.parked_rows set next_attempt_at = now() - interval '1 hour'"
+            + " where seq > 80",
+        "insert into fencepost.parked_rows (lane, seq, tx, event_id, exchange, routing_key, type,"
+            + " key, payload, content_type, headers, properties, created_at, reason)"
+            + " select lane, 1000 + seq, tx, event_id, exchange, routing_key, type, key, payload,"
+            + " content_type, headers, properties, created_at, 'behind_key'"
+            + " from fencepost.parked_rows where seq > 80");
+
+    List<Long> first = due(40, 1 << 20).stream().map(each -> each.row().seq()).toList();
+    assertThat(first)
+        .hasSize(40)
+        .allMatch(seq -> seq > 80)
+        .containsSequence(81L, 82L)
+        .containsSubsequence(81L, 1081L);
+  }
+
   private void park(String headers, String properties, int first) {
     outbox.execute(
         "insert into fencepost.parked_rows (lane, seq, tx, event_id, exchange, routing_key, type,"
@@ -40,10 +62,14 @@ class ParkedPageIT {
   }
 
   private List<ParkedRows.Due> due(long bytes) {
+    return due(200, bytes);
+  }
+
+  private List<ParkedRows.Due> due(int rows, long bytes) {
     Vertx vertx = Vertx.vertx();
     PgDatabase database = PgDatabase.open(vertx, RelayConfigs.database(outbox.uri()), "test");
     try {
-      return Await.result(new PgParkedRows(database).due(0, new OutboxStore.Limit(200, bytes)));
+      return Await.result(new PgParkedRows(database).due(0, new OutboxStore.Limit(rows, bytes)));
     } finally {
       Await.result(database.close());
       Await.result(vertx.close());
