@@ -8,6 +8,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.WebSocket;
+import io.vertx.core.http.WebSocketClient;
 import io.vertx.core.http.WebSocketClientOptions;
 import io.vertx.core.http.WebSocketConnectOptions;
 import io.vertx.core.json.JsonArray;
@@ -42,6 +43,12 @@ public final class Browser implements AutoCloseable {
   public final List<String> errors = new CopyOnWriteArrayList<>();
   public final List<String> requests = new CopyOnWriteArrayList<>();
   private final Vertx vertx = Vertx.vertx();
+
+  /** Held: one that nobody refers to is closed with its sockets when memory is cleared up. */
+  private final WebSocketClient client =
+      vertx.createWebSocketClient(
+          new WebSocketClientOptions().setMaxFrameSize(64 << 20).setMaxMessageSize(64 << 20));
+
   private final Map<Integer, Promise<JsonObject>> waiting = new ConcurrentHashMap<>();
   private final AtomicInteger ids = new AtomicInteger();
   private final Path profile;
@@ -87,10 +94,7 @@ public final class Browser implements AutoCloseable {
     // A machine with much to do lets the first hello wait for too long.
     socket =
         Await.value("the browser takes its driver", DEADLINE, () -> Await.result(connect(target)));
-    socket.exceptionHandler(failure -> errors.add("the line to the browser: " + failure));
-    socket.closeHandler(
-        closed ->
-            errors.add("the browser hung up, alive: " + process.isAlive() + socket.closeReason()));
+    socket.closeHandler(closed -> errors.add("the line to the browser is closed"));
     socket.textMessageHandler(text -> received(new JsonObject(text)));
     for (String domain : List.of("Page", "Runtime", "Log", "Network")) {
       call(domain + ".enable", new JsonObject());
@@ -98,14 +102,11 @@ public final class Browser implements AutoCloseable {
   }
 
   private Future<WebSocket> connect(URI target) {
-    return vertx
-        .createWebSocketClient(
-            new WebSocketClientOptions().setMaxFrameSize(64 << 20).setMaxMessageSize(64 << 20))
-        .connect(
-            new WebSocketConnectOptions()
-                .setHost("127.0.0.1")
-                .setPort(target.getPort())
-                .setURI(target.getPath()));
+    return client.connect(
+        new WebSocketConnectOptions()
+            .setHost("127.0.0.1")
+            .setPort(target.getPort())
+            .setURI(target.getPath()));
   }
 
   private String endpoint() throws IOException {

@@ -107,4 +107,18 @@ class TriageTest {
       assertThat(anchors).contains(links.group(1));
     }
   }
+
+  @Test
+  void everyActionThatTheConsoleSearchesForIsExplained() throws Exception {
+    String script = Files.readString(Path.of("src/main/resources/console/js/audit.js"));
+    String docs = Files.readString(Path.of("docs/operations.md"));
+    Matcher list = Pattern.compile("ACTIONS = .*?\\.\\.\\.\\[(.*?)]").matcher(script);
+    assertThat(list.find()).isTrue();
+    String[] actions = list.group(1).replace("\"", "").split(", ");
+    assertThat(actions).contains("redrive", "takeover");
+    for (String action : actions) {
+      assertThat(docs)
+          .containsPattern("(?m)^\\|[^|]*`" + action + "`[^|]*\\| an? (operator|worker) \\|");
+    }
+  }
 }

@@ -222,7 +222,7 @@ class ConsoleStoriesIT extends ShopStories {
     broker.memoryAlarm(true);
     try {
       order("shop", "order-1", "o-1");
-      seen("broker_blocked");
+      Await.until("a lane says why", LONG, () -> column("Why").contains("broker_blocked"));
       seen("Not ready — ");
       assertThat(browser.text()).contains("lane ");
       shoot("blocked-flow");
@@ -230,7 +230,7 @@ class ConsoleStoriesIT extends ShopStories {
     } finally {
       broker.memoryAlarm(false);
     }
-    gone("broker_blocked");
+    Await.until("no lane waits", LONG, () -> Set.copyOf(column("Why")).equals(Set.of("–")));
     gone("Not ready");
     seen("nothing waits");
     shop.awaitCount("audit", 1);
