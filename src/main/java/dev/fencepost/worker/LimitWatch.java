@@ -12,6 +12,9 @@ import java.util.List;
 final class LimitWatch {
   static final Duration EVERY = Duration.ofMillis(50);
 
+  /** While nothing runs. */
+  static final Duration IDLE = Duration.ofMillis(250);
+
   private final WorkerEnv env;
   private final Runner runner;
   private final List<TypeLane> lanes;
@@ -20,6 +23,15 @@ final class LimitWatch {
     this.env = env;
     this.runner = runner;
     this.lanes = lanes;
+  }
+
+  Duration pause() {
+    for (TypeLane lane : lanes) {
+      if (lane.isEffect() ? !lane.effects().open().isEmpty() : !lane.held().isEmpty()) {
+        return EVERY;
+      }
+    }
+    return IDLE;
   }
 
   Future<Void> tick() {

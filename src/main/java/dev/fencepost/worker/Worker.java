@@ -105,7 +105,7 @@ final class Worker {
   private void watches() {
     Timers timers = env.timers();
     LimitWatch limits = new LimitWatch(env, runner, lanes);
-    renewals.add(new Rearmed("limits", timers, limits::tick, () -> LimitWatch.EVERY));
+    renewals.add(new Rearmed("limits", timers, limits::tick, limits::pause));
     for (TypeLane lane : lanes) {
       if (LeaseKeeper.needed(lane)) {
         LeaseKeeper keeper = new LeaseKeeper(env, runner, lane);
