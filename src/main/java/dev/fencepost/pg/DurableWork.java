@@ -23,6 +23,7 @@ final class DurableWork {
       select set_config('synchronous_commit', 'on', true), set_config('lock_timeout', '2s', true),
         set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
         set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
+        set_config('max_parallel_workers_per_gather', '0', true),
         set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true)
       """;
 

@@ -40,7 +40,8 @@ public final class PgDatabase {
   private static final int IDLE_SECONDS = 300;
 
   /**
-   * For sessions that read pages. Sorts stay allowed: to forbid one that cannot be avoided drowns
+   * For sessions that read pages, by one process: several would read all there is and sort it for
+   * the first five hundred rows. Sorts stay allowed: to forbid one that cannot be avoided drowns
    * all differences of cost. Planned once: left to itself the server plans for eight partitions
    * each time, which costs several times what the reading does.
    */
@@ -48,6 +49,7 @@ public final class PgDatabase {
       Map.of(
           "enable_seqscan", "off",
           "enable_bitmapscan", "off",
+          "max_parallel_workers_per_gather", "0",
           "plan_cache_mode", "force_generic_plan");
 
   private final Vertx vertx;
