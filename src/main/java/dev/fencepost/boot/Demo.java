@@ -171,7 +171,7 @@ public final class Demo {
         last = now;
       }
       progress.at("events", ended(now), ended(expected));
-      return calm && now.equals(expected) || System.nanoTime() - moved > STANDSTILL.toNanos();
+      return (calm && now.equals(expected)) || System.nanoTime() - moved > STANDSTILL.toNanos();
     }
 
     /** Every message has come, duplicates too, and each is acknowledged: nothing is done anew. */

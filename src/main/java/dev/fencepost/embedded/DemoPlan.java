@@ -184,9 +184,9 @@ public final class DemoPlan {
    * @param expected as {@link #expected} gives it
    */
   public static long arriving(Map<String, Long> expected) {
-    return expected.get("events_committed")
-        - expected.get("parked")
-        + expected.get("dead_poison_message");
+    return expected.getOrDefault("events_committed", 0L)
+        - expected.getOrDefault("parked", 0L)
+        + expected.getOrDefault("dead_poison_message", 0L);
   }
 
   private static long count(List<Event> events, Behaviour... behaviours) {

@@ -3,6 +3,7 @@ package dev.fencepost.model;
 import org.jspecify.annotations.Nullable;
 
 /** The one exception family: a kind that code decides on, and a line that a person can act on. */
+@SuppressWarnings("OverrideThrowableToString") // commands and answers show the message alone
 public class FencepostException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
