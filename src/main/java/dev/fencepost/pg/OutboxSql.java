@@ -125,9 +125,9 @@ final class OutboxSql {
           + ") o on true order by l.lane, o.seq";
 
   /**
-   * By index all of it: one scan that has to be forbidden looks so dear that the rest no longer
-   * matters to the planner. A later page: what the batch's snapshot sees and the one before did
-   * not.
+   * A later page: what the batch's snapshot sees and the one before did not. All of it by index: one
+   * scan that had to be forbidden would look so dear that the rest no longer mattered to the
+   * planner.
    */
   static final String PAGE =
       cut(
