@@ -125,8 +125,8 @@ final class OutboxSql {
           + ") o on true order by l.lane, o.seq";
 
   /**
-   * A later page: what the batch's snapshot sees and the one before did not. All of it by index: one
-   * scan that had to be forbidden would look so dear that the rest no longer mattered to the
+   * A later page: what the batch's snapshot sees and the one before did not. All of it by index:
+   * one scan that had to be forbidden would look so dear that the rest no longer mattered to the
    * planner.
    */
   static final String PAGE =
