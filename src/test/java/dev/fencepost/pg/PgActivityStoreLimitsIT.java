@@ -23,6 +23,7 @@ import io.vertx.sqlclient.Tuple;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -408,23 +409,14 @@ class PgActivityStoreLimitsIT {
   }
 
   /** Under the settings of each transaction, with a plan for any values. */
-  private static String plan(String statement, String values) throws SQLException {
-    try (Connection connection = PostgresServer.connect(schema.uri())) {
+  private static String plan(String sql, String values) throws SQLException {
+    try (Connection connection = PostgresServer.connect(schema.uri());
+        Statement statement = connection.createStatement()) {
       connection.setAutoCommit(false);
-      connection.createStatement().execute(DurableWork.SETTINGS);
-      connection.createStatement().execute("prepare looked as " + schema.database().sql(statement));
-      StringBuilder plan = new StringBuilder();
-      try (ResultSet lines =
-          connection
-              .createStatement()
-              .executeQuery(
-                  "explain execute looked" + (values.isEmpty() ? "" : "(" + values + ")"))) {
-        while (lines.next()) {
-          plan.append(lines.getString(1)).append('\n');
-        }
-      }
-      connection.rollback();
-      return plan.toString();
+      statement.execute(DurableWork.SETTINGS);
+      statement.execute("prepare looked as " + schema.database().sql(sql));
+      return Explained.plan(
+          statement, "execute looked" + (values.isEmpty() ? "" : "(" + values + ")"));
     }
   }
 

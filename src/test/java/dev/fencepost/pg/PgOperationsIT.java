@@ -19,7 +19,6 @@ import dev.fencepost.testing.PostgresServer;
 import dev.fencepost.testing.TestServers;
 import io.vertx.core.Vertx;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -471,16 +470,11 @@ class PgOperationsIT {
         .doesNotContain("Seq Scan on activity");
   }
 
-  private static String plan(String statement) throws SQLException {
-    StringBuilder plan = new StringBuilder();
+  private static String plan(String sql) throws SQLException {
     try (Connection connection = PostgresServer.connect(uri);
-        Statement explain = connection.createStatement();
-        ResultSet rows = explain.executeQuery("explain " + database.sql(statement))) {
-      while (rows.next()) {
-        plan.append(rows.getString(1)).append('\n');
-      }
+        Statement statement = connection.createStatement()) {
+      return Explained.plan(statement, database.sql(sql));
     }
-    return plan.toString();
   }
 
   @Test

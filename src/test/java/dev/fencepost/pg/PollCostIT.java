@@ -50,7 +50,7 @@ class PollCostIT {
       connection.setAutoCommit(false);
       statement.execute(OutboxSql.BY_TX);
       statement.execute("prepare late(bigint[]) as " + schema.database().sql(OutboxSql.LATE));
-      long blocks = Buffers.of(statement, "late('{" + tx + "}')");
+      long blocks = Explained.buffers(statement, "execute late('{" + tx + "}')");
       assertThat(blocks).isBetween(1L, 200L);
     }
   }
@@ -69,21 +69,22 @@ class PollCostIT {
       // backlog.
       insert(statement, -20, -1);
       statement.execute("analyze fencepost.outbox");
-      prepare(statement, "first", schema.database().sql(OutboxSql.OPEN), FIRST);
-      prepare(statement, "later", schema.database().sql(OutboxSql.PAGE), LATER);
+      prepareBoth(statement, schema);
       insert(statement, 1, 10_000);
-      long first = Buffers.of(statement, "first" + FIRST);
-      long later = Buffers.of(statement, "later" + LATER);
+      long first = Explained.buffers(statement, "execute first" + FIRST);
+      long later = Explained.buffers(statement, "execute later" + LATER);
       insert(statement, 10_001, rows);
-      long firstOfMany = Buffers.of(statement, "first" + FIRST);
-      long laterOfMany = Buffers.of(statement, "later" + LATER);
+      long firstOfMany = Explained.buffers(statement, "execute first" + FIRST);
+      long laterOfMany = Explained.buffers(statement, "execute later" + LATER);
       System.out.printf(
           "poll of %d unread rows: first pages %d buffers, a later page %d; of 10000: %d, %d%n",
           rows, firstOfMany, laterOfMany, first, later);
       // Of another plan, made from statistics of any age, too.
       statement.execute("analyze fencepost.outbox");
-      assertThat(Buffers.of(statement, "first" + FIRST)).isBetween(100L, first * 12 / 10);
-      assertThat(Buffers.of(statement, "later" + LATER)).isBetween(10L, later * 12 / 10);
+      assertThat(Explained.buffers(statement, "execute first" + FIRST))
+          .isBetween(100L, first * 12 / 10);
+      assertThat(Explained.buffers(statement, "execute later" + LATER))
+          .isBetween(10L, later * 12 / 10);
       // Not less than 500 rows are read, each by index: what a deeper tree costs is a page a lane.
       assertThat(firstOfMany).isBetween(100L, first * 12 / 10);
       assertThat(laterOfMany).isBetween(10L, later * 12 / 10);
@@ -97,8 +98,7 @@ class PollCostIT {
         Connection connection = PostgresServer.connect(schema.uri());
         Statement statement = connection.createStatement()) {
       setByIndex(statement);
-      prepare(statement, "first", schema.database().sql(OutboxSql.OPEN), FIRST);
-      prepare(statement, "later", schema.database().sql(OutboxSql.PAGE), LATER);
+      prepareBoth(statement, schema);
       assertThat(first(statement, "select sum(generic_plans) from pg_prepared_statements"))
           .isEqualTo(24);
       assertThat(first(statement, "select sum(custom_plans) from pg_prepared_statements")).isZero();
@@ -112,16 +112,11 @@ class PollCostIT {
         Connection connection = PostgresServer.connect(schema.uri());
         Statement statement = connection.createStatement()) {
       setByIndex(statement);
-      prepare(statement, "first", schema.database().sql(OutboxSql.OPEN), FIRST);
-      prepare(statement, "later", schema.database().sql(OutboxSql.PAGE), LATER);
-      for (String each : List.of("first" + FIRST, "later" + LATER)) {
-        StringBuilder plan = new StringBuilder();
-        try (ResultSet lines = statement.executeQuery("explain execute " + each)) {
-          while (lines.next()) {
-            plan.append(lines.getString(1)).append('\n');
-          }
-        }
-        assertThat(plan.toString()).contains("Index Scan").doesNotContain("Seq Scan", "Gather");
+      prepareBoth(statement, schema);
+      for (String each : List.of("execute first" + FIRST, "execute later" + LATER)) {
+        assertThat(Explained.plan(statement, each))
+            .contains("Index Scan")
+            .doesNotContain("Seq Scan", "Gather");
       }
     }
   }
@@ -131,6 +126,11 @@ class PollCostIT {
     for (Map.Entry<String, String> each : PgDatabase.BY_INDEX.entrySet()) {
       statement.execute("set " + each.getKey() + " = " + each.getValue());
     }
+  }
+
+  private static void prepareBoth(Statement statement, WorkerSchema schema) throws SQLException {
+    prepare(statement, "first", schema.database().sql(OutboxSql.OPEN), FIRST);
+    prepare(statement, "later", schema.database().sql(OutboxSql.PAGE), LATER);
   }
 
   /** Past the executions after which the server keeps a generic plan. */

@@ -26,7 +26,8 @@ class SweepCostIT {
       connection.setAutoCommit(false);
       statement.execute(DurableWork.SETTINGS);
       statement.execute("prepare sweep as " + schema.database().sql(sql));
-      long buffers = Buffers.of(statement, "sweep('c'" + (expired ? ", null, null, 10)" : ")"));
+      long buffers =
+          Explained.buffers(statement, "execute sweep('c'" + (expired ? ", null, null, 10)" : ")"));
       // Tidying deletes its rows, too.
       assertThat(buffers).isBetween((long) DUE, DUE * (expired ? 4L : 8L));
     }

@@ -49,6 +49,14 @@ final class Arrivals implements AutoCloseable {
     }
   }
 
+  /** Of a queue that it declares. */
+  static Arrivals of(String uri, String queue) throws IOException {
+    Arrivals arrivals = new Arrivals(uri);
+    arrivals.declare(queue, Map.of());
+    arrivals.consume(queue);
+    return arrivals;
+  }
+
   /** Connects, again after a restart of the broker. */
   void connect() throws IOException, TimeoutException {
     connection = factory.newConnection("arrivals");

@@ -28,9 +28,7 @@ class BrokerCasesIT {
   void start() throws Exception {
     outbox = new Outbox(Databases.migrated(relay));
     vhost = TestServers.broker().newVhost();
-    arrivals = new Arrivals(vhost);
-    arrivals.declare("q", Map.of());
-    arrivals.consume("q");
+    arrivals = Arrivals.of(vhost, "q");
   }
 
   @AfterEach

@@ -12,7 +12,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,9 +29,7 @@ class CursorCasesIT {
   void start() throws Exception {
     outbox = new Outbox(Databases.migrated(relay));
     vhost = TestServers.broker().newVhost();
-    arrivals = new Arrivals(vhost);
-    arrivals.declare("q", Map.of());
-    arrivals.consume("q");
+    arrivals = Arrivals.of(vhost, "q");
   }
 
   @AfterEach

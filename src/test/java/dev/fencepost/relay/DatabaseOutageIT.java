@@ -9,7 +9,6 @@ import dev.fencepost.testing.PostgresServer;
 import dev.fencepost.testing.TestServers;
 import java.time.Duration;
 import java.util.HashSet;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -27,9 +26,7 @@ class DatabaseOutageIT {
   @BeforeEach
   void start() throws Exception {
     vhost = TestServers.broker().newVhost();
-    arrivals = new Arrivals(vhost);
-    arrivals.declare("q", Map.of());
-    arrivals.consume("q");
+    arrivals = Arrivals.of(vhost, "q");
     server = PostgresServer.start();
     outbox = new Outbox(server.newDatabase());
     Databases.migrate(outbox.uri(), relay);

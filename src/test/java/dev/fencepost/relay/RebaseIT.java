@@ -20,7 +20,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,10 +37,8 @@ class RebaseIT {
   @BeforeEach
   void start() throws Exception {
     vhost = TestServers.broker().newVhost();
-    arrivals = new Arrivals(vhost);
-    arrivals.declare("q", Map.of());
+    arrivals = Arrivals.of(vhost, "q");
     arrivals.channel.exchangeDeclare("later", "fanout", true);
-    arrivals.consume("q");
   }
 
   @AfterEach

@@ -29,9 +29,7 @@ class RefusalCasesIT {
   void start() throws Exception {
     outbox = new Outbox(Databases.migrated(relay));
     vhost = TestServers.broker().newVhost();
-    arrivals = new Arrivals(vhost);
-    arrivals.declare("q", Map.of());
-    arrivals.consume("q");
+    arrivals = Arrivals.of(vhost, "q");
   }
 
   @AfterEach

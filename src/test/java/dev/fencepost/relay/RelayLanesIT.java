@@ -14,7 +14,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -35,9 +34,7 @@ class RelayLanesIT {
   void start() throws Exception {
     database = Databases.migrated(relay);
     vhost = TestServers.broker().newVhost();
-    arrivals = new Arrivals(vhost);
-    arrivals.declare("q", Map.of());
-    arrivals.consume("q");
+    arrivals = Arrivals.of(vhost, "q");
   }
 
   @AfterEach
