@@ -163,6 +163,9 @@ final class PgConnector {
           .setPreparedStatementCacheMaxSize(CACHED_STATEMENTS)
           .setPreparedStatementCacheSqlLimit(CACHED_STATEMENT_LENGTH)
           .addProperty("synchronous_commit", "on")
+          // A frozen process must not keep the lanes that others take over locked; effects set
+          // theirs.
+          .addProperty("idle_in_transaction_session_timeout", "5s")
           // Short statements, for which compiling costs a hundred times what they do.
           .addProperty("jit", "off");
     }
