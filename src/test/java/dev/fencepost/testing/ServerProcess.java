@@ -125,12 +125,16 @@ final class ServerProcess {
   /** Freezes the process, then its children: in that order none can be born in between. */
   void pause() {
     signal("STOP");
-    signal("STOP", children());
+    List<Long> children = children();
+    FrozenProcesses.add(children);
+    signal("STOP", children);
   }
 
   void resume() {
-    signal("CONT", children());
+    List<Long> children = children();
+    signal("CONT", children);
     signal("CONT");
+    FrozenProcesses.remove(children);
   }
 
   /** SIGKILL for the process and all it started; returns when it is gone. */
@@ -140,6 +144,7 @@ final class ServerProcess {
       List<Long> children = children();
       signal("KILL");
       signal("KILL", children);
+      FrozenProcesses.remove(children);
       // A server that starts again would find the memory its orphans share still in use.
       Await.until(
           "the children are gone",
@@ -183,7 +188,7 @@ final class ServerProcess {
   }
 
   /** False for a zombie that nobody reaps, too: what it held is free. */
-  private static boolean runs(long pid) {
+  static boolean runs(long pid) {
     try {
       String stat =
           Files.readString(Path.of("/proc/" + pid + "/stat"), StandardCharsets.ISO_8859_1);

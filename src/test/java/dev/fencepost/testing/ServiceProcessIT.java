@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -16,14 +19,15 @@ class ServiceProcessIT {
 
   private static final Duration SOON = Duration.ofSeconds(30);
 
-  /** Says that it is ready, counts, and says good-bye when asked to end. */
-  static final class Counter {
+  /** Says that it is ready, answers each question, and says good-bye when asked to end. */
+  static final class Answering {
     public static void main(String[] args) throws Exception {
       Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("bye")));
       System.out.println("ready " + args[0] + " " + System.getenv("GREETING"));
       for (int i = 0; true; i++) {
-        System.out.println("count " + i);
-        Thread.sleep(20);
+        Path asked = Path.of("question-" + i);
+        Await.until("asked", Duration.ofMinutes(5), () -> Files.exists(asked));
+        System.out.println("answer " + i);
       }
     }
   }
@@ -39,6 +43,16 @@ class ServiceProcessIT {
     public static void main(String[] args) throws Exception {
       System.out.println("postgres " + PostgresServer.start().port());
       System.out.println("rabbit " + RabbitServer.start().port());
+      new CountDownLatch(1).await();
+    }
+  }
+
+  /** Starts a server, freezes it and stays. */
+  static final class Freezer {
+    public static void main(String[] args) throws Exception {
+      PostgresServer server = PostgresServer.start();
+      server.pause();
+      System.out.println("frozen");
       new CountDownLatch(1).await();
     }
   }
@@ -61,22 +75,23 @@ class ServiceProcessIT {
   }
 
   @Test
-  void pausesAndResumes() {
+  void pausesAndResumes() throws IOException {
     try (ServiceProcess process = start()) {
-      process.awaitLine("count 3", SOON);
+      ask(process, 0);
+      process.awaitLine("answer 0", SOON);
       process.pause();
-      int before = process.lines("count").size();
-      assertThatThrownBy(
-              () ->
-                  process.await(
-                      "goes on",
-                      Duration.ofMillis(300),
-                      () -> process.lines("count").size() > before))
+      ask(process, 1);
+      assertThatThrownBy(() -> process.awaitLine("answer 1", Duration.ofMillis(300)))
           .isInstanceOf(AssertionError.class)
-          .hasMessageContaining("goes on");
+          .hasMessageContaining("answer 1");
+      assertThat(process.lines("answer 1")).isEmpty();
       process.resume();
-      process.await("goes on", SOON, () -> process.lines("count").size() > before + 3);
+      process.awaitLine("answer 1", SOON);
     }
+  }
+
+  private static void ask(ServiceProcess process, int question) throws IOException {
+    Files.createFile(process.folder().resolve("question-" + question));
   }
 
   @Test
@@ -101,8 +116,22 @@ class ServiceProcessIT {
     }
   }
 
+  /** Its sessions, frozen, see nothing of their server's death. */
+  @Test
+  void frozenServersDieWithTheJvmThatStartedThem() {
+    try (ServiceProcess owner = ServiceProcess.start(Freezer.class)) {
+      owner.awaitLine("^frozen", Duration.ofSeconds(90));
+      ProcessHandle jvm = ProcessHandle.of(owner.pid()).orElseThrow();
+      List<Long> all = jvm.descendants().map(ProcessHandle::pid).toList();
+      assertThat(all).as("the server and its processes").hasSizeGreaterThan(5);
+      jvm.destroyForcibly();
+      owner.awaitExit(SOON);
+      Await.until("all are gone", () -> all.stream().noneMatch(ServerProcess::runs));
+    }
+  }
+
   private static ServiceProcess start() {
-    return ServiceProcess.start(Counter.class, Map.of("GREETING", "hello"), "now");
+    return ServiceProcess.start(Answering.class, Map.of("GREETING", "hello"), "now");
   }
 
   private static int port(String line) {
