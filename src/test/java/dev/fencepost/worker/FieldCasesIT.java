@@ -18,9 +18,7 @@ import io.vertx.core.Vertx;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,34 +48,14 @@ class FieldCasesIT {
 
   /** As the usual queue, but its idempotent type has few slots and these times. */
   private QueueConfig with(Duration hard, Duration backoff) {
-    QueueConfig usual = WorkerProcess.queue(queue);
-    Map<String, ActivityConfig> types = new LinkedHashMap<>(usual.activities());
-    ActivityConfig type = usual.activities().get("idempotent");
-    types.put(
-        type.type(),
-        new ActivityConfig(
-            type.type(),
-            type.kind(),
-            type.handler(),
-            SLOTS,
-            new ActivityConfig.Timing(
-                new FencepostConfig.LeaseTimes(WorkerProcess.TTL, WorkerProcess.TTL.dividedBy(4)),
-                hard.dividedBy(2),
-                hard,
-                null),
-            new ActivityConfig.Retry(10, backoff, 2, backoff.multipliedBy(10), 0, 20),
-            null));
-    return new QueueConfig(queue, queue, usual.declare(), usual.intake(), null, null, types);
+    ActivityConfig.Retry retry =
+        new ActivityConfig.Retry(10, backoff, 2, backoff.multipliedBy(10), 0, 20);
+    return new DifferentType(SLOTS, DifferentType.USUAL_LEASE, hard, null, retry)
+        .in(queue, "idempotent");
   }
 
   private void send(String type, String... ids) throws Exception {
-    try (Publishing publishing = new Publishing(broker)) {
-      publishing.declare(queue);
-      for (String id : ids) {
-        publishing.send(queue, type, id);
-      }
-      publishing.confirmed();
-    }
+    Publishing.toQueue(broker, queue, type, ids);
   }
 
   private static String[] ids(String prefix, int count) {
@@ -86,16 +64,8 @@ class FieldCasesIT {
         .toArray(String[]::new);
   }
 
-  private long number(String sql) {
-    return Long.parseLong(remote.ask(sql));
-  }
-
   private long count(String condition) {
-    return number("select count(*) from fencepost.activities where " + condition);
-  }
-
-  private String state(String id) {
-    return remote.ask("select state from fencepost.activities where event_id = '" + id + "'");
+    return remote.number("select count(*) from fencepost.activities where " + condition);
   }
 
   /** More delayed retries than the prefetch: none is held or given back to the broker. */
@@ -107,7 +77,7 @@ class FieldCasesIT {
     try (WorkerProcess worker = worker(config)) {
       Await.until("they wait", DEADLINE, () -> count("state = 'retry_scheduled'") == delayed);
       send("idempotent", "new");
-      Await.until("new work runs", DEADLINE, () -> "completed".equals(state("new")));
+      Await.until("new work runs", DEADLINE, () -> "completed".equals(remote.state("new")));
       Await.until("acknowledged", DEADLINE, () -> worker.events.acknowledged == delayed + 1);
       assertThat(worker.events.delivered).as("nothing comes twice").isEqualTo(delayed + 1);
       assertThat(count("redeliveries > 0")).isZero();
@@ -132,7 +102,8 @@ class FieldCasesIT {
           database, "update fencepost.activity set next_attempt_at = now() + interval '1 second'");
       Await.until("all are done", DEADLINE, () -> count("state = 'completed'") == delayed);
       assertThat(worker.events.highestInFlight).isBetween(1, SLOTS);
-      assertThat(number("select max(n) from (" + TOGETHER + ") t")).isBetween(1L, (long) SLOTS);
+      assertThat(remote.number("select max(n) from (" + TOGETHER + ") t"))
+          .isBetween(1L, (long) SLOTS);
     }
   }
 
@@ -149,17 +120,17 @@ class FieldCasesIT {
     WorkerProcess first = worker(config);
     try {
       send("idempotent", "silent-w12");
-      Await.until("it runs", DEADLINE, () -> "running".equals(state("silent-w12")));
+      Await.until("it runs", DEADLINE, () -> "running".equals(remote.state("silent-w12")));
       try (WorkerProcess second = worker(config)) {
         CompletableFuture<Void> stopping = CompletableFuture.runAsync(first::close);
         send("idempotent", "other");
-        Await.until("the second works", DEADLINE, () -> "completed".equals(state("other")));
+        Await.until("the second works", DEADLINE, () -> "completed".equals(remote.state("other")));
         long expired = System.nanoTime() + WorkerProcess.TTL.plusSeconds(2).toNanos();
         Await.until("more than a lease", DEADLINE, () -> System.nanoTime() > expired);
-        assertThat(state("silent-w12")).as("while it stops").isEqualTo("running");
+        assertThat(remote.state("silent-w12")).as("while it stops").isEqualTo("running");
         WorkerProcess.release("silent-w12");
         stopping.join();
-        assertThat(state("silent-w12")).isEqualTo("completed");
+        assertThat(remote.state("silent-w12")).isEqualTo("completed");
         assertThat(second.events.decisions).isEmpty();
       }
       assertThat(remote.count("remote_call", "silent-w12")).isEqualTo(1);
@@ -176,7 +147,7 @@ class FieldCasesIT {
     PostgresServer.execute(database, "alter database " + name + " set timezone = 'Asia/Kathmandu'");
     send("idempotent", "flaky-zone");
     try (WorkerProcess worker = worker(with(Duration.ofSeconds(20), Duration.ofSeconds(2)))) {
-      Await.until("it is done", DEADLINE, () -> "completed".equals(state("flaky-zone")));
+      Await.until("it is done", DEADLINE, () -> "completed".equals(remote.state("flaky-zone")));
       assertThat(worker.events.starts).isEqualTo(2);
       double waited =
           Double.parseDouble(
@@ -237,10 +208,10 @@ class FieldCasesIT {
             "those lost later are done",
             DEADLINE,
             () -> count(lost(later) + " and state = 'completed'") == later.length);
-        assertThat(state("lost-0")).isEqualTo("running");
+        assertThat(remote.state("lost-0")).isEqualTo("running");
         assertThat(survivor.verticle.notReady()).isNull();
         holder.rollback();
-        Await.until("it too", DEADLINE, () -> "completed".equals(state("lost-0")));
+        Await.until("it too", DEADLINE, () -> "completed".equals(remote.state("lost-0")));
       }
     }
     assertThat(count("event_id like 'l%' and attempts = 2"))

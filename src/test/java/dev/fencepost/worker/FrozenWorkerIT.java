@@ -112,10 +112,6 @@ class FrozenWorkerIT {
     return remote.ask("select state from fencepost.activities" + where(row));
   }
 
-  private long number(String sql) {
-    return Long.parseLong(remote.ask(sql));
-  }
-
   private static String where(Row row) {
     return " where event_id = '" + row.queue() + "'";
   }
@@ -141,7 +137,7 @@ class FrozenWorkerIT {
           .containsExactly(row.decision());
     }
     soft.assertThat(state(row)).as("%s: state after the thaw", row).isEqualTo(row.state());
-    soft.assertThat(number("select attempts from fencepost.activities" + where(row)))
+    soft.assertThat(remote.number("select attempts from fencepost.activities" + where(row)))
         .as("%s: attempts", row)
         .isEqualTo(Long.parseLong(row.attempts()));
     remoteSaw(row, soft);
@@ -165,7 +161,7 @@ class FrozenWorkerIT {
   }
 
   private boolean isTold(Row row) {
-    return number(
+    return remote.number(
             "select count(*) from fencepost.audit_log"
                 + where(row)
                 + " and fence = 1 and action <> 'takeover'")

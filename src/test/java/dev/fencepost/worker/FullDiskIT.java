@@ -21,12 +21,8 @@ class FullDiskIT {
   private final String broker = TestServers.broker().newVhost();
   private final Remote remote = new Remote(database);
 
-  private long number(String sql) {
-    return Long.parseLong(remote.ask(sql));
-  }
-
   private long completed() {
-    return number("select count(*) from fencepost.activities where state = 'completed'");
+    return remote.number("select count(*) from fencepost.activities where state = 'completed'");
   }
 
   private void fillTheDisk() {
@@ -68,9 +64,9 @@ class FullDiskIT {
     } finally {
       WorkerProcess.release("silent-full");
     }
-    assertThat(number("select count(*) from fencepost.dead_letters")).isZero();
-    assertThat(number("select max(attempts) from fencepost.activities")).isEqualTo(1);
-    assertThat(number("select count(*) from remote_call")).isEqualTo(3 * EACH + 1);
-    assertThat(number("select count(*) from effect")).isEqualTo(EACH);
+    assertThat(remote.number("select count(*) from fencepost.dead_letters")).isZero();
+    assertThat(remote.number("select max(attempts) from fencepost.activities")).isEqualTo(1);
+    assertThat(remote.number("select count(*) from remote_call")).isEqualTo(3 * EACH + 1);
+    assertThat(remote.number("select count(*) from effect")).isEqualTo(EACH);
   }
 }

@@ -20,6 +20,17 @@ final class Publishing implements AutoCloseable {
     channel.confirmSelect();
   }
 
+  /** Sends events to a queue that it declares; returns when they are confirmed. */
+  static void toQueue(String brokerUri, String queue, String type, String... ids) throws Exception {
+    try (Publishing publishing = new Publishing(brokerUri)) {
+      publishing.declare(queue);
+      for (String id : ids) {
+        publishing.send(queue, type, id);
+      }
+      publishing.confirmed();
+    }
+  }
+
   void declare(String queue) throws Exception {
     channel.queueDeclare(queue, true, false, false, Map.of("x-queue-type", "quorum"));
   }

@@ -7,6 +7,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The remote that activities call: it writes every call down, deduplicates for {@code idempotent}
@@ -82,6 +83,15 @@ final class Remote {
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  /** The state of an activity, by its event; null when there is none. */
+  @Nullable String state(String eventId) {
+    return ask("select state from fencepost.activities where event_id = '" + eventId + "'");
+  }
+
+  long number(String sql) {
+    return Long.parseLong(ask(sql));
   }
 
   /** The first column of a query, as text. */

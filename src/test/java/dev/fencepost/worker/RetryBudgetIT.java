@@ -40,12 +40,8 @@ class RetryBudgetIT {
   private final String broker = TestServers.broker().newVhost();
   private Remote remote;
 
-  private long number(String sql) {
-    return Long.parseLong(remote.ask(sql));
-  }
-
   private long retries() {
-    return number("select coalesce(sum(attempts - 1), 0) from fencepost.activities");
+    return remote.number("select coalesce(sum(attempts - 1), 0) from fencepost.activities");
   }
 
   @Test
@@ -71,15 +67,17 @@ class RetryBudgetIT {
           "both retry",
           DEADLINE,
           () ->
-              number(
+              remote.number(
                       "select count(distinct worker) from fencepost.attempts a where exists ("
                           + "select 1 from fencepost.attempts b where b.event_id = a.event_id"
                           + " and b.fence < a.fence)")
                   == 2);
     }
-    assertThat(number("select count(*) from fencepost.activities")).isEqualTo(EVENTS);
-    assertThat(number(WINDOWS)).as("retries above the budget in any window").isLessThanOrEqualTo(2);
-    assertThat(number("select count(*) from fencepost.dead_letters"))
+    assertThat(remote.number("select count(*) from fencepost.activities")).isEqualTo(EVENTS);
+    assertThat(remote.number(WINDOWS))
+        .as("retries above the budget in any window")
+        .isLessThanOrEqualTo(2);
+    assertThat(remote.number("select count(*) from fencepost.dead_letters"))
         .as("a denied retry burns nothing")
         .isZero();
   }

@@ -42,22 +42,8 @@ class ShiftedClockIT {
         "alter database " + name + " set search_path = shifted, pg_catalog, public");
   }
 
-  private long number(String sql) {
-    return Long.parseLong(remote.ask(sql));
-  }
-
-  private String state(String id) {
-    return remote.ask("select state from fencepost.activities where event_id = '" + id + "'");
-  }
-
   private void send(String... ids) throws Exception {
-    try (Publishing publishing = new Publishing(broker)) {
-      publishing.declare(QUEUE);
-      for (String id : ids) {
-        publishing.send(QUEUE, "idempotent", id);
-      }
-      publishing.confirmed();
-    }
+    Publishing.toQueue(broker, QUEUE, "idempotent", ids);
   }
 
   private void loseOne() throws Exception {
@@ -83,7 +69,7 @@ class ShiftedClockIT {
     String running = "silent-" + shift.replace(' ', '-');
     shiftTheClock(shift);
     WorkerProcess.migrate(database);
-    assertThat(number("select round(extract(epoch from now() - pg_catalog.now()))"))
+    assertThat(remote.number("select round(extract(epoch from now() - pg_catalog.now()))"))
         .as("the clock of a session")
         .isEqualTo(shift.startsWith("-") ? -3600 : 3600);
     loseOne();
@@ -93,13 +79,14 @@ class ShiftedClockIT {
     try (WorkerProcess one = new WorkerProcess(database, broker, NEVER, queues);
         WorkerProcess two = new WorkerProcess(database, broker, NEVER, queues)) {
       send("flaky-1", running);
-      Await.until("the lost one is done", DEADLINE, () -> "completed".equals(state("lost")));
-      Await.until("the failed one is done", DEADLINE, () -> "completed".equals(state("flaky-1")));
-      Await.until("the long one runs", DEADLINE, () -> "running".equals(state(running)));
+      Await.until("the lost one is done", DEADLINE, () -> "completed".equals(remote.state("lost")));
+      Await.until(
+          "the failed one is done", DEADLINE, () -> "completed".equals(remote.state("flaky-1")));
+      Await.until("the long one runs", DEADLINE, () -> "running".equals(remote.state(running)));
       long renewed = System.nanoTime() + WorkerProcess.TTL.plusMillis(500).toNanos();
       Await.until("longer than its lease", DEADLINE, () -> System.nanoTime() > renewed);
       assertThat(
-              number(
+              remote.number(
                   "select count(*) from fencepost.activities where event_id = '"
                       + running
                       + "' and fence ="
@@ -109,7 +96,8 @@ class ShiftedClockIT {
           .as("its lease is the database's")
           .isEqualTo(1);
       WorkerProcess.release(running);
-      Await.until("the long one is done", DEADLINE, () -> "completed".equals(state(running)));
+      Await.until(
+          "the long one is done", DEADLINE, () -> "completed".equals(remote.state(running)));
       decisions.addAll(one.events.decisions);
       decisions.addAll(two.events.decisions);
     } finally {
@@ -123,7 +111,7 @@ class ShiftedClockIT {
         .isBetween(WorkerProcess.TTL.toMillis() / 1e3, 100.0);
     assertThat(waited("flaky-1", "ended_at")).as("the delay").isBetween(0.3, 60.0);
     assertThat(
-            number(
+            remote.number(
                 "select count(*) from fencepost.attempts where started_at not between now() -"
                     + " interval '10 minutes' and now() or ended_at < started_at"))
         .as("times of another clock")

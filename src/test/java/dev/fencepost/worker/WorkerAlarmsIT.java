@@ -5,16 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import dev.fencepost.config.ActivityConfig;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.config.QueueConfig;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.TestServers;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,42 +43,12 @@ class WorkerAlarmsIT {
 
   /** As the usual queue, but {@code pure} has one slot, these limits and a progress timeout. */
   private static QueueConfig hanging(Duration hard) {
-    QueueConfig usual = WorkerProcess.queue(QUEUE);
-    Map<String, ActivityConfig> types = new LinkedHashMap<>(usual.activities());
-    ActivityConfig pure = usual.activities().get("pure");
-    types.put(
-        "pure",
-        new ActivityConfig(
-            pure.type(),
-            pure.kind(),
-            pure.handler(),
-            1,
-            new ActivityConfig.Timing(
-                new FencepostConfig.LeaseTimes(RENEW.multipliedBy(8), RENEW),
-                hard.dividedBy(2),
-                hard,
-                SILENCE),
-            pure.retry(),
-            null));
-    return new QueueConfig(QUEUE, QUEUE, usual.declare(), usual.intake(), null, null, types);
+    FencepostConfig.LeaseTimes lease = new FencepostConfig.LeaseTimes(RENEW.multipliedBy(8), RENEW);
+    return new DifferentType(1, lease, hard, SILENCE, null).in(QUEUE, "pure");
   }
 
   private void send(String type, String... ids) throws Exception {
-    try (Publishing publishing = new Publishing(broker)) {
-      publishing.declare(QUEUE);
-      for (String id : ids) {
-        publishing.send(QUEUE, type, id);
-      }
-      publishing.confirmed();
-    }
-  }
-
-  private long number(String sql) {
-    return Long.parseLong(remote.ask(sql));
-  }
-
-  private String state(String id) {
-    return remote.ask("select state from fencepost.activities where event_id = '" + id + "'");
+    Publishing.toQueue(broker, QUEUE, type, ids);
   }
 
   @Test
@@ -96,7 +63,9 @@ class WorkerAlarmsIT {
       Await.until(
           "the audit line",
           DEADLINE,
-          () -> number("select count(*) from fencepost.audit_log where action = 'stalled'") == 1);
+          () ->
+              remote.number("select count(*) from fencepost.audit_log where action = 'stalled'")
+                  == 1);
       assertThat(silentWhenSaid(log))
           .as("within the timeout and one renewal")
           .isBetween(SILENCE, SILENCE.plus(RENEW));
@@ -104,14 +73,14 @@ class WorkerAlarmsIT {
           "the heartbeat goes on",
           DEADLINE,
           () ->
-              number(
+              remote.number(
                       "select count(*) from fencepost.activities a join fencepost.audit_log l"
                           + " using (consumer, event_id) where action = 'stalled' and state ="
                           + " 'running' and a.fence = 1 and a.progress_seq = 1 and"
                           + " lease_until > l.at + interval '8.5 seconds'")
                   == 1);
       WorkerProcess.release("silent-1");
-      Await.until("done", DEADLINE, () -> "completed".equals(state("silent-1")));
+      Await.until("done", DEADLINE, () -> "completed".equals(remote.state("silent-1")));
       Await.until("no alarm any more", DEADLINE, () -> worker.events.stalled == 0);
     } finally {
       WorkerProcess.release("silent-1");
@@ -145,16 +114,18 @@ class WorkerAlarmsIT {
       send("pure", "deaf-1", "next-1");
       Await.until("leaked", DEADLINE, () -> worker.events.leaked == 1);
       assertThat(worker.verticle.notReady()).contains("all slots of pure");
-      Await.until("timed out, waits", DEADLINE, () -> "retry_scheduled".equals(state("deaf-1")));
+      Await.until(
+          "timed out, waits", DEADLINE, () -> "retry_scheduled".equals(remote.state("deaf-1")));
       send("idempotent", "other-type");
-      Await.until("others go on", DEADLINE, () -> "completed".equals(state("other-type")));
-      assertThat(state("next-1")).as("no slot, no start").isNull();
-      assertThat(number("select attempts from fencepost.activities where event_id = 'deaf-1'"))
+      Await.until("others go on", DEADLINE, () -> "completed".equals(remote.state("other-type")));
+      assertThat(remote.state("next-1")).as("no slot, no start").isNull();
+      assertThat(
+              remote.number("select attempts from fencepost.activities where event_id = 'deaf-1'"))
           .isEqualTo(1);
       WorkerProcess.release("deaf-1");
       Await.until("the slot is back", DEADLINE, () -> worker.events.leaked == 0);
-      Await.until("it runs again", DEADLINE, () -> "completed".equals(state("deaf-1")));
-      Await.until("and the next", DEADLINE, () -> "completed".equals(state("next-1")));
+      Await.until("it runs again", DEADLINE, () -> "completed".equals(remote.state("deaf-1")));
+      Await.until("and the next", DEADLINE, () -> "completed".equals(remote.state("next-1")));
       assertThat(worker.verticle.notReady()).isNull();
       assertThat(
               remote.ask(
@@ -165,7 +136,7 @@ class WorkerAlarmsIT {
           .as("a word of the product's, not of its code")
           .isEqualTo("no_answer_by_hard_limit");
       assertThat(
-              number(
+              remote.number(
                   "select count(*) from fencepost.audit_log where event_id = 'deaf-1' and action in"
                       + " ('late_result', 'lease_lost')"))
           .as("its late result is evidence")
@@ -179,21 +150,25 @@ class WorkerAlarmsIT {
   void aReviewIsStillOneAfterAnHourOfBackgroundLoops() throws Exception {
     try (WorkerProcess worker = worker(Duration.ofSeconds(10))) {
       send("irreversible", "unprintable-1");
-      Await.until("review", DEADLINE, () -> "manual_review".equals(state("unprintable-1")));
-      long fence = number("select fence from fencepost.activities");
+      Await.until("review", DEADLINE, () -> "manual_review".equals(remote.state("unprintable-1")));
+      long fence = remote.number("select fence from fencepost.activities");
       for (int quarter = 1; quarter <= 4; quarter++) {
         DatabaseTime.advance(database, Duration.ofMinutes(15));
         String flaky = "flaky-" + quarter;
         send("idempotent", flaky); // a retry that comes due says that the loops have run
-        Await.until("the loops run", DEADLINE, () -> "completed".equals(state(flaky)));
+        Await.until("the loops run", DEADLINE, () -> "completed".equals(remote.state(flaky)));
       }
       send("irreversible", "unprintable-1");
       Await.until("a duplicate", DEADLINE, () -> worker.events.acknowledged >= 6);
-      assertThat(state("unprintable-1")).isEqualTo("manual_review");
-      assertThat(number("select fence from fencepost.activities where event_id = 'unprintable-1'"))
+      assertThat(remote.state("unprintable-1")).isEqualTo("manual_review");
+      assertThat(
+              remote.number(
+                  "select fence from fencepost.activities where event_id = 'unprintable-1'"))
           .isEqualTo(fence);
       assertThat(remote.count("remote_call", "unprintable-1")).isZero();
-      assertThat(number("select count(*) from fencepost.attempts where event_id = 'unprintable-1'"))
+      assertThat(
+              remote.number(
+                  "select count(*) from fencepost.attempts where event_id = 'unprintable-1'"))
           .isEqualTo(1);
     }
   }

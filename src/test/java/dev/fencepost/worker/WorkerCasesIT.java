@@ -37,12 +37,8 @@ class WorkerCasesIT {
     return new WorkerProcess(database, broker, List.of(QUEUE), new Death(Stage.NONE, "KILL"));
   }
 
-  private long number(String sql) {
-    return Long.parseLong(remote.ask(sql));
-  }
-
   private long count(String condition) {
-    return number("select count(*) from fencepost.activities where " + condition);
+    return remote.number("select count(*) from fencepost.activities where " + condition);
   }
 
   /** W08: a message that kills is convicted by its own starts; its neighbours are unharmed. */
@@ -85,9 +81,9 @@ class WorkerCasesIT {
     assertThat(count("event_id like 'late-%' and attempts = 1"))
         .as("charged by no later death")
         .isEqualTo(2 * LATE);
-    assertThat(number("select count(*) from remote_call where event_id like 'late-%'"))
+    assertThat(remote.number("select count(*) from remote_call where event_id like 'late-%'"))
         .isEqualTo(2 * LATE);
-    assertThat(number("select count(*) from remote_effect")).isEqualTo(40 + 2 * LATE);
+    assertThat(remote.number("select count(*) from remote_effect")).isEqualTo(40 + 2 * LATE);
   }
 
   private void replaceTheDead(List<ServiceProcess> workers) throws Exception {
@@ -141,9 +137,9 @@ class WorkerCasesIT {
       Await.until("all done", DEADLINE, () -> count("state = 'completed'") == events);
       assertThat(worker.events.leasesLost).isZero();
     }
-    assertThat(number("select max(attempts) from fencepost.activities")).isEqualTo(1);
-    assertThat(number("select count(*) from remote_call")).isEqualTo(events / 3 * 2);
-    assertThat(number("select count(*) from effect")).isEqualTo(events / 3);
+    assertThat(remote.number("select max(attempts) from fencepost.activities")).isEqualTo(1);
+    assertThat(remote.number("select count(*) from remote_call")).isEqualTo(events / 3 * 2);
+    assertThat(remote.number("select count(*) from effect")).isEqualTo(events / 3);
   }
 
   /** W19: recording a failure cannot fail on its content. */
@@ -156,7 +152,7 @@ class WorkerCasesIT {
       publishing.send(QUEUE, "irreversible", "unprintable-2");
       Await.until("dead", DEADLINE, () -> count("state = 'dead'") == 1);
       Await.until("review", DEADLINE, () -> count("state = 'manual_review'") == 1);
-      assertThat(number("select length(error_message) from fencepost.dead_letters"))
+      assertThat(remote.number("select length(error_message) from fencepost.dead_letters"))
           .isBetween(100L, 100_000L);
       Await.until(
           "it is counted once",
@@ -201,7 +197,7 @@ class WorkerCasesIT {
           "dead",
           DEADLINE,
           () ->
-              number(
+              remote.number(
                       "select count(*) from fencepost.dead_letters where reason ="
                           + " 'poison_message'")
                   == 3);
@@ -212,10 +208,11 @@ class WorkerCasesIT {
                       + " order by length(body) limit 1"))
           .isEqualTo("no id");
       assertThat(
-              number("select count(*) from fencepost.dead_letters where event_id ~ '^(plain|ce-)'"))
+              remote.number(
+                  "select count(*) from fencepost.dead_letters where event_id ~ '^(plain|ce-)'"))
           .isZero();
       assertThat(
-              number(
+              remote.number(
                   "select count(*) from fencepost.dead_letters where body = 'its header is no text'"))
           .as("an unreadable header")
           .isEqualTo(1);

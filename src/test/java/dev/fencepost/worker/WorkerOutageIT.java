@@ -7,15 +7,12 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.fencepost.config.ActivityConfig;
-import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.config.QueueConfig;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.RabbitServer;
 import dev.fencepost.testing.TestServers;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
@@ -24,6 +21,7 @@ class WorkerOutageIT {
   private static final Duration DEADLINE = Duration.ofSeconds(120);
   private static final Duration HARD = Duration.ofSeconds(4);
   private static final int STARTS = 2;
+  private static final int SLOTS = 16;
   private static final String QUEUE = "outage";
 
   private final String database = TestServers.postgres().newDatabase();
@@ -31,25 +29,10 @@ class WorkerOutageIT {
 
   /** As the usual queue, but idempotent work has two starts, each of four seconds. */
   private static QueueConfig config() {
-    QueueConfig usual = WorkerProcess.queue(QUEUE);
-    Map<String, ActivityConfig> types = new LinkedHashMap<>(usual.activities());
-    ActivityConfig type = usual.activities().get("idempotent");
-    types.put(
-        type.type(),
-        new ActivityConfig(
-            type.type(),
-            type.kind(),
-            type.handler(),
-            type.concurrency(),
-            new ActivityConfig.Timing(
-                new FencepostConfig.LeaseTimes(WorkerProcess.TTL, WorkerProcess.TTL.dividedBy(4)),
-                HARD.dividedBy(2),
-                HARD,
-                null),
-            new ActivityConfig.Retry(
-                10, Duration.ofMillis(100), 1, Duration.ofSeconds(1), 0, STARTS),
-            null));
-    return new QueueConfig(QUEUE, QUEUE, usual.declare(), usual.intake(), null, null, types);
+    ActivityConfig.Retry retry =
+        new ActivityConfig.Retry(10, Duration.ofMillis(100), 1, Duration.ofSeconds(1), 0, STARTS);
+    return new DifferentType(SLOTS, DifferentType.USUAL_LEASE, HARD, null, retry)
+        .in(QUEUE, "idempotent");
   }
 
   /**
@@ -69,7 +52,7 @@ class WorkerOutageIT {
           new WorkerProcess(database, broker, new Death(Stage.NONE, "KILL"), List.of(config()))) {
         send(broker, "silent-w01");
         Await.until("it comes again while it runs", DEADLINE, () -> worker.events.delivered > 1);
-        Await.until("it has ended", DEADLINE, () -> "dead".equals(state("silent-w01")));
+        Await.until("it has ended", DEADLINE, () -> "dead".equals(remote.state("silent-w01")));
         assertThat(remote.ask("select reason || ' ' || attempts from fencepost.dead_letters"))
             .isEqualTo("retries_exhausted " + STARTS);
         assertThat(worker.events.starts).as("not one for each delivery").isEqualTo(STARTS);
@@ -79,7 +62,7 @@ class WorkerOutageIT {
                         + " 'interrupted'"))
             .isEqualTo("timed_out timed_out");
         send(broker, "after");
-        Await.until("it consumes", DEADLINE, () -> "completed".equals(state("after")));
+        Await.until("it consumes", DEADLINE, () -> "completed".equals(remote.state("after")));
         Await.until("ready", DEADLINE, () -> worker.verticle.notReady() == null);
 
         ListAppender<ILoggingEvent> log = appended();
@@ -89,7 +72,7 @@ class WorkerOutageIT {
         Await.until("it refuses", DEADLINE, () -> worker.verticle.notReady().contains("refused"));
         rabbit.restart();
         send(broker, "later");
-        Await.until("it consumes again", DEADLINE, () -> "completed".equals(state("later")));
+        Await.until("it consumes again", DEADLINE, () -> "completed".equals(remote.state("later")));
         Await.until("ready again", DEADLINE, () -> worker.verticle.notReady() == null);
         assertThat(warned(log)).as("once in an outage, however many tries it takes").hasSize(1);
       }
@@ -112,15 +95,7 @@ class WorkerOutageIT {
         .toList();
   }
 
-  private String state(String id) {
-    return remote.ask("select state from fencepost.activities where event_id = '" + id + "'");
-  }
-
   private static void send(String broker, String id) throws Exception {
-    try (Publishing publishing = new Publishing(broker)) {
-      publishing.declare(QUEUE);
-      publishing.send(QUEUE, "idempotent", id);
-      publishing.confirmed();
-    }
+    Publishing.toQueue(broker, QUEUE, "idempotent", id);
   }
 }
