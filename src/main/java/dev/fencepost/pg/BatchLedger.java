@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -23,6 +24,7 @@ final class BatchLedger {
   private final AtomicInteger tags = new AtomicInteger();
   private final Map<Start, Batch> starts = new ConcurrentHashMap<>();
   private final Map<Batch, Integer> running = new ConcurrentHashMap<>();
+  private final Set<Batch> alike = ConcurrentHashMap.newKeySet();
   private final Queue<Batch> empty = new ConcurrentLinkedQueue<>();
 
   /** For the next claim: different from that of any other claim of this process at its time. */
@@ -36,10 +38,27 @@ final class BatchLedger {
     starts.put(new Start(id, fence), of);
   }
 
+  /** All rows of the batch are first starts that nothing stands behind: see {@link #whole}. */
+  void alike(Batch batch) {
+    alike.add(batch);
+  }
+
+  /** The batch of a start, as far as it is known that all its running rows are alike. */
+  @Nullable Batch ofAlike(Claim.Ticket ticket) {
+    Batch batch = starts.get(new Start(ticket.id(), ticket.fence()));
+    return batch != null && alike.contains(batch) ? batch : null;
+  }
+
+  /** Whether so many are all that still run of the batch. */
+  boolean whole(Batch batch, int count) {
+    return running.getOrDefault(batch, 0) == count;
+  }
+
   /** Its row runs no more. */
   void ended(Claim.Ticket ticket) {
     Batch batch = forget(ticket);
     if (batch != null && running.computeIfPresent(batch, BatchLedger::oneLess) == null) {
+      alike.remove(batch);
       empty.add(batch);
     }
   }
@@ -48,8 +67,14 @@ final class BatchLedger {
   void lost(Claim.Ticket ticket) {
     Batch batch = forget(ticket);
     if (batch != null) {
-      running.remove(batch);
+      forget(batch);
     }
+  }
+
+  /** What is known of its rows is wrong or too little. */
+  void forget(Batch batch) {
+    running.remove(batch);
+    alike.remove(batch);
   }
 
   private @Nullable Batch forget(Claim.Ticket ticket) {

@@ -9,6 +9,7 @@ import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,7 @@ final class ClaimRound {
   private final boolean allNew;
   private final Map<ActivityId, Claim.Answer> answers = new LinkedHashMap<>();
   private final Map<ActivityId, Long> started = new HashMap<>();
+  private final Set<BatchLedger.Batch> alike = new HashSet<>();
   private final KeyReleases.Keys ended = new KeyReleases.Keys();
   private boolean due;
 
@@ -79,6 +81,10 @@ final class ClaimRound {
           .map(
               batch -> {
                 requests.forEach(request -> started(request, batch));
+                if (requests.stream().allMatch(WholeBatches::mayBe)) {
+                  requests.forEach(
+                      r -> alike.add(new BatchLedger.Batch(r.id().consumer(), batch)));
+                }
                 return null;
               });
     }
@@ -164,6 +170,7 @@ final class ClaimRound {
       pulse.scheduled(Duration.ZERO);
     }
     started.forEach((id, batch) -> batches.started(id, 1, batch));
+    alike.forEach(batches::alike);
     return releases.after(answers, ended);
   }
 }

@@ -29,20 +29,40 @@ final class ClaimSql {
         where o.consumer = r.consumer and o.live_key = r.key and o.event_id <> r.event_id)
       """;
 
+  /**
+   * Events that start for the first time, as {@code r}, from the values of {@link FirstStarts}: what
+   * the configuration says comes once for each type, since every array costs as much as a column.
+   */
+  static final String FIRSTS =
+      """
+      unnest($7::int[], $8::text[], $9::text[], $10::boolean[]) r(work, event_id, key, redelivered)
+      """;
+
   private static final String FIRST_STARTS =
       """
       insert into ${schema}.activity (consumer, event_id, type, kind, state, attempts,
           redeliveries, max_retries, max_attempts, fence, batch, owner, lease_until, attempt_fence,
-          started_at, attempt_redelivered, ordering_key, arrival)
-        select r.consumer, r.event_id, r.type, r.kind, 'running', 1, r.redelivered::int,
-          r.max_retries, r.max_attempts, 1, %s + $11::bigint, $1,
-          now() + r.ttl * interval '1 millisecond', 1, now(), r.redelivered, r.key,
+          started_at, attempt_redelivered, ordering_key, live_key, arrival)
+        select %3$s, r.event_id, %4$s, %5$s, 'running', 1, coalesce(r.redelivered, false)::int,
+          %6$s, %7$s, 1, %1$s + $12::bigint, $1,
+          now() + %8$s * interval '1 millisecond', 1, now(), coalesce(r.redelivered, false), r.key, r.key,
           case when r.key is not null then nextval('${schema}.activity_arrival') end
-        from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-          $8::bigint[], $9::bigint[], $10::boolean[])
-          r(consumer, event_id, type, kind, key, max_retries, max_attempts, ttl, redelivered)
+        from %2$s
       """
-          .formatted(BATCH);
+          .formatted(
+              BATCH,
+              FIRSTS,
+              ofWork(2, "text"),
+              ofWork(3, "text"),
+              ofWork(4, "text"),
+              ofWork(5, "bigint"),
+              ofWork(6, "bigint"),
+              ofWork(11, "bigint"));
+
+  /** What the configuration says of the type of {@code r}. */
+  static String ofWork(int parameter, String type) {
+    return "($%d::%s[])[coalesce(r.work, 1)]".formatted(parameter, type);
+  }
 
   /** First starts. Rows that exist are left alone. */
   static final String START =
@@ -62,11 +82,11 @@ final class ClaimSql {
       with started as (%1$s),
       batch as (
         insert into ${schema}.claim_batch (consumer, batch, owner, until)
-        select consumer, %2$s + $11::bigint, $1, now() + min(ttl) * interval '1 millisecond'
-        from unnest($2::text[], $9::bigint[]) r(consumer, ttl) group by consumer
+        select consumer, %2$s + $12::bigint, $1, now() + min(ttl) * interval '1 millisecond'
+        from unnest($2::text[], $11::bigint[]) w(consumer, ttl) group by consumer
         on conflict (consumer, batch, owner)
         do update set until = least(claim_batch.until, excluded.until))
-      select %2$s + $11::bigint as batch
+      select %2$s + $12::bigint as batch
       """
           .formatted(FIRST_STARTS, BATCH);
 
@@ -74,10 +94,11 @@ final class ClaimSql {
   static final String STORE =
       """
       insert into ${schema}.activity (consumer, event_id, type, kind, state, max_retries,
-        max_attempts, redeliveries, next_attempt_at, ordering_key, arrival, exchange, routing_key,
-        headers, properties, body)
+        max_attempts, redeliveries, next_attempt_at, waits, ordering_key, live_key, arrival,
+        exchange, routing_key, headers, properties, body)
       select r.consumer, r.event_id, r.type, r.kind, $1, r.max_retries, r.max_attempts,
-        r.redelivered::int, case when $1 = 'retry_scheduled' then now() end, r.key,
+        r.redelivered::int, case when $1 = 'retry_scheduled' then now() end,
+        case when $1 <> 'retry_scheduled' then $1 end, r.key, r.key,
         case when r.key is not null then nextval('${schema}.activity_arrival') end,
         r.exchange, r.routing_key, r.headers::jsonb, r.properties::jsonb, r.body
       from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
@@ -118,6 +139,8 @@ final class ClaimSql {
       changed as (
         update ${schema}.activity a set
           state = n.next_state,
+          waits = case when n.next_state = n.state then a.waits end,
+          live_key = case when not n.dies then a.live_key end,
           type = case when n.state = 'unresolved' then n.r_type else a.type end,
           kind = coalesce(a.kind, n.r_kind),
           redeliveries = a.redeliveries + n.redelivered::int,
@@ -203,7 +226,7 @@ final class ClaimSql {
         returning a.*),
       batch as (%3$s),
       exhausted as (
-        update ${schema}.activity a set state = 'dead', keep = true, batch = null,
+        update ${schema}.activity a set state = 'dead', live_key = null, keep = true, batch = null,
           next_attempt_at = null, finished_at = now(), exchange = null, routing_key = null,
           headers = null, properties = null, body = null
         from due d

@@ -65,24 +65,8 @@ final class ClaimStatements {
   }
 
   private static Tuple starts(String owner, long tag, List<Claim.Request> requests) {
-    return firsts(owner, requests)
-        .longs(r -> r.work().leaseTtl().toMillis())
-        .booleans(Claim.Request::redelivered)
-        .value(tag)
-        .tuple();
-  }
-
-  /** What every row of a first start begins with. */
-  static Columns<Claim.Request> firsts(String owner, List<Claim.Request> requests) {
-    return new Columns<>(requests)
-        .value(owner)
-        .names(r -> r.id().consumer())
-        .names(r -> r.id().eventId())
-        .names(r -> r.work().type())
-        .names(r -> r.work().kind().wire())
-        .names(Claim.Request::key)
-        .longs(r -> r.work().maxRetries())
-        .longs(r -> r.work().maxAttempts());
+    FirstStarts firsts = FirstStarts.of(requests);
+    return firsts.leases(firsts.columns(owner)).value(tag).tuple();
   }
 
   /** Stores rows that wait; rows that exist are not among the answers. */

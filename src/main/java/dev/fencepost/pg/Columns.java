@@ -14,11 +14,21 @@ final class Columns<T> {
   private static final int TEXT_BYTES = 16 * 1024;
   private static final int RECEIPT_BYTES = 1024 * 1024;
 
-  private final Tuple tuple = Tuple.tuple();
+  private final Tuple tuple;
   private final List<T> items;
 
   Columns(List<T> items) {
+    this(Tuple.tuple(), items);
+  }
+
+  private Columns(Tuple tuple, List<T> items) {
+    this.tuple = tuple;
     this.items = items;
+  }
+
+  /** Goes on with columns of other items. */
+  <S> Columns<S> of(List<S> others) {
+    return new Columns<>(tuple, others);
   }
 
   /** A single value in front of or between the arrays. */
@@ -30,6 +40,11 @@ final class Columns<T> {
   /** Ids, types, keys: short, storable. */
   Columns<T> names(Function<T, @Nullable String> of) {
     return text(of, NAME_BYTES);
+  }
+
+  /** The same; no array at all where none has one, which unnests to nulls at no cost. */
+  Columns<T> rareNames(Function<T, @Nullable String> of) {
+    return items.stream().allMatch(item -> of.apply(item) == null) ? value(null) : names(of);
   }
 
   /** Errors and the like: storable, bounded. */
@@ -68,6 +83,11 @@ final class Columns<T> {
       values[i] = of.test(items.get(i));
     }
     return value(values);
+  }
+
+  /** No array at all where none is true. */
+  Columns<T> rareBooleans(Predicate<T> of) {
+    return items.stream().noneMatch(of) ? value(null) : booleans(of);
   }
 
   Tuple tuple() {

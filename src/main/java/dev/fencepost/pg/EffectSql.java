@@ -33,15 +33,20 @@ final class EffectSql {
         max_retries, max_attempts, fence, batch, owner, attempt_fence, started_at, ended_at,
         finished_at, attempt_redelivered, outcome, receipt_outcome, receipt_fence, receipt_at,
         ordering_key, arrival)
-      select r.consumer, r.event_id, r.type, r.kind, 'completed', 1, r.redelivered::int,
-        r.max_retries, r.max_attempts, 1, %s, $1, 1, now(), now(), now(), r.redelivered,
+      select %3$s, r.event_id, %4$s, %5$s, 'completed', 1, coalesce(r.redelivered, false)::int,
+        %6$s, %7$s, 1, %1$s, $1, 1, now(), now(), now(), coalesce(r.redelivered, false),
         'succeeded', 'succeeded', 1, now(), r.key,
         case when r.key is not null then nextval('${schema}.activity_arrival') end
-      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-        $8::bigint[], $9::boolean[])
-        r(consumer, event_id, type, kind, key, max_retries, max_attempts, redelivered)
+      from %2$s
       """
-          .formatted(ClaimSql.BATCH);
+          .formatted(
+              ClaimSql.BATCH,
+              ClaimSql.FIRSTS,
+              ClaimSql.ofWork(2, "text"),
+              ClaimSql.ofWork(3, "text"),
+              ClaimSql.ofWork(4, "text"),
+              ClaimSql.ofWork(5, "bigint"),
+              ClaimSql.ofWork(6, "bigint"));
 
   /** The same, which leaves rows that exist alone. */
   static final String INSERT = INSERT_NEW + " on conflict do nothing returning consumer, event_id";
@@ -50,7 +55,7 @@ final class EffectSql {
   static final String COMPLETE =
       """
       update ${schema}.activity set
-        state = 'completed', finished_at = now(), ended_at = now(), outcome = 'succeeded',
+        state = 'completed', live_key = null, finished_at = now(), ended_at = now(), outcome = 'succeeded',
         receipt_outcome = 'succeeded', receipt_fence = coalesce(receipt_fence, fence),
         receipt_at = coalesce(receipt_at, now()), batch = case when keep then null else batch end
       where consumer = $2 and event_id = $3 and owner = $1 and fence = $4 and state = 'running'
@@ -94,8 +99,8 @@ final class EffectSql {
         select consumer, event_id, generation, type, 'permanent_failure', attempts,
           'failed_permanent', receipt, m_exchange, m_routing_key, m_headers, m_properties, m_body
         from found on conflict do nothing)
-      update ${schema}.activity a set state = 'dead', keep = true, batch = null,
-        outcome = 'permanent_failure', error_class = 'failed_permanent', error_message = f.receipt,
+      update ${schema}.activity a set state = 'dead', live_key = null, keep = true,
+        batch = null, outcome = 'permanent_failure', error_class = 'failed_permanent', error_message = f.receipt,
         receipt_outcome = 'failed_permanent', receipt_body = f.receipt
       from found f where a.consumer = f.consumer and a.event_id = f.event_id
       """;

@@ -125,7 +125,7 @@ final class EffectStore {
   }
 
   private static Tuple insertValues(String owner, List<Claim.Request> requests) {
-    return ClaimStatements.firsts(owner, requests).booleans(Claim.Request::redelivered).tuple();
+    return FirstStarts.of(requests).columns(owner).tuple();
   }
 
   Future<EffectGroup> claimed(

@@ -14,6 +14,7 @@ final class OperatorSql {
         update ${schema}.activity a set
           state = case $3 when 'succeeded' then 'completed' when 'failed' then 'dead'
             else 'retry_scheduled' end,
+          waits = null, live_key = case when $3 = 'retry' then a.live_key end,
           keep = true, batch = null,
           granted = case when $3 = 'retry' then a.attempts + 1 else a.granted end,
           next_attempt_at = case when $3 = 'retry' and a.body is not null then now() end,
@@ -72,7 +73,7 @@ final class OperatorSql {
         from rows where receipt_outcome is not null on conflict do nothing),
       changed as (
         update ${schema}.activity a set
-          state = 'retry_scheduled', generation = a.generation + 1, attempts = 0, retries = 0,
+          state = 'retry_scheduled', live_key = a.ordering_key, generation = a.generation + 1, attempts = 0, retries = 0,
           granted = null, suspect = false, keep = true, awaiting_message = false,
           pending_reason = null, batch = null, next_attempt_at = now(), finished_at = null,
           attempt_fence = null, started_at = null, ended_at = null, attempt_redelivered = null,

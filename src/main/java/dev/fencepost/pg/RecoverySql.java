@@ -34,7 +34,8 @@ final class RecoverySql {
   /** Blocked rows that nothing stands before any more: the release that should have been. */
   static final String STRANDED =
       """
-      update ${schema}.activity a set state = 'retry_scheduled', next_attempt_at = now()
+      update ${schema}.activity a set state = 'retry_scheduled', waits = null,
+        next_attempt_at = now()
       from (
         select b.consumer, b.event_id from ${schema}.activity b
         where b.consumer = $1 and b.waits = 'blocked' and not exists (

@@ -4,6 +4,15 @@ package dev.fencepost.pg;
 final class SettleSql {
   private SettleSql() {}
 
+  /** $2 and $3: batches of owner $1 that have no more running rows. */
+  private static final String GONE =
+      """
+      with gone as (
+        delete from ${schema}.claim_batch b
+        using unnest($2::text[], $3::bigint[]) g(consumer, batch)
+        where b.consumer = g.consumer and b.batch = g.batch and b.owner = $1)
+      """;
+
   /**
    * Plain successes: one update in place. A receipt that was recorded before stays as it is; rows
    * whose receipt says failed are left to {@link #CHANGE}. The batches that have no more running
@@ -11,24 +20,39 @@ final class SettleSql {
    */
   static final String COMPLETE =
       """
-      with gone as (
-        delete from ${schema}.claim_batch b
-        using unnest($5::text[], $6::bigint[]) g(consumer, batch)
-        where b.consumer = g.consumer and b.batch = g.batch and b.owner = $1)
+      %s
       update ${schema}.activity a set
-        state = 'completed', finished_at = now(), ended_at = now(), outcome = 'succeeded',
-        receipt_outcome = 'succeeded', receipt_fence = coalesce(a.receipt_fence, a.fence),
+        state = 'completed', live_key = null, finished_at = now(), ended_at = now(),
+        outcome = 'succeeded', receipt_outcome = 'succeeded', receipt_fence = coalesce(a.receipt_fence, a.fence),
         receipt_at = coalesce(a.receipt_at, now()),
         receipt_body = coalesce(a.receipt_body, s.receipt),
         batch = case when a.keep or a.kind = 'irreversible' then null else a.batch end,
         exchange = null, routing_key = null, headers = null, properties = null, body = null
-      from unnest($2::text[], $3::text[], $4::bigint[], $7::text[]) with ordinality
+      from unnest($4::text[], $5::text[], $6::bigint[], $7::text[]) with ordinality
         s(consumer, event_id, fence, receipt, ord)
       where a.consumer = s.consumer and a.event_id = s.event_id and a.owner = $1
         and a.fence = s.fence and a.state = 'running'
         and a.receipt_outcome is distinct from 'failed_permanent'
       returning s.ord, a.ordering_key
-      """;
+      """
+          .formatted(GONE);
+
+  /**
+   * Plain successes of all that still runs of some batches, found by the index that leads the sweep:
+   * first starts of events without a key, without a message or receipt in their rows.
+   */
+  static final String COMPLETE_BATCHES =
+      """
+      %s
+      update ${schema}.activity a set
+        state = 'completed', finished_at = now(), ended_at = now(), outcome = 'succeeded',
+        receipt_outcome = 'succeeded', receipt_fence = a.fence, receipt_at = now()
+      from unnest($4::text[], $5::bigint[]) s(consumer, batch)
+      where a.consumer = s.consumer and a.batch = s.batch and a.owner = $1 and a.fence = 1
+        and a.state = 'running' and a.receipt_outcome is null and a.body is null and not a.keep
+        and a.ordering_key is null
+      """
+          .formatted(GONE);
 
   /**
    * Any other change of running rows: $1 the owner it must have (null: any), $2 whether its lease
@@ -81,6 +105,8 @@ final class SettleSql {
       changed as (
         update ${schema}.activity a set
           state = n.next_state,
+          waits = case when n.next_state = 'manual_review' then n.next_state end,
+          live_key = case when n.next_state not in ('completed', 'dead') then a.live_key end,
           fence = a.fence + n.raises::int,
           attempts = a.attempts - n.uncount,
           retries = a.retries + case when n.aim = 'retry_scheduled' then n.retry else 0 end,
@@ -213,7 +239,8 @@ final class SettleSql {
         cross join lateral (
           select a.consumer, a.event_id, a.state from ${schema}.activity a
           where a.consumer = k.consumer and a.live_key = k.key order by a.arrival limit 1) x)
-      update ${schema}.activity a set state = 'retry_scheduled', next_attempt_at = now()
+      update ${schema}.activity a set state = 'retry_scheduled', waits = null,
+        next_attempt_at = now()
       from first f
       where a.consumer = f.consumer and a.event_id = f.event_id and f.state = 'blocked'
         and a.state = 'blocked'

@@ -27,6 +27,7 @@ final class Settlements {
   private final KeyReleases releases;
   private final Pulse pulse;
   private final String complete;
+  private final String completeBatches;
   private final String change;
   private final String missed;
 
@@ -36,6 +37,7 @@ final class Settlements {
     this.batches = batches;
     this.releases = releases;
     this.complete = work.sql(SettleSql.COMPLETE);
+    this.completeBatches = work.sql(SettleSql.COMPLETE_BATCHES);
     this.change = work.sql(SettleSql.CHANGE);
     this.missed = work.sql(SettleSql.MISSED);
   }
@@ -103,7 +105,13 @@ final class Settlements {
 
     Future<Void> run(SqlConnection connection) {
       List<Integer> plain = order.stream().filter(i -> plain(group.get(i))).toList();
-      return complete(connection, plain)
+      return WholeBatches.of(batches, plain, group::get)
+          .complete(connection, completeBatches, owner)
+          .compose(
+              whole -> {
+                whole.forEach(index -> done(index, null, true));
+                return complete(connection, plain.stream().filter(this::unsettled).toList());
+              })
           .compose(v -> change(connection))
           .compose(v -> missed(connection));
     }
@@ -112,15 +120,12 @@ final class Settlements {
       if (plain.isEmpty()) {
         return Future.succeededFuture();
       }
-      List<BatchLedger.Batch> empty = batches.drain();
       Columns<Integer> columns =
-          new Columns<>(plain)
-              .value(owner)
+          WholeBatches.numbers(new Columns<>(batches.drain()).value(owner))
+              .of(plain)
               .names(i -> id(i).consumer())
               .names(i -> id(i).eventId())
               .longs(i -> ticket(i).fence())
-              .value(empty.stream().map(BatchLedger.Batch::consumer).toArray(String[]::new))
-              .value(empty.stream().map(BatchLedger.Batch::number).toArray(Long[]::new))
               .receipts(i -> ((Settlement.Completed) group.get(i).how()).receipt().body());
       return connection
           .preparedQuery(complete)
@@ -167,7 +172,11 @@ final class Settlements {
     }
 
     private List<Integer> unsettled() {
-      return order.stream().filter(i -> !ours.containsKey(i)).toList();
+      return order.stream().filter(this::unsettled).toList();
+    }
+
+    private boolean unsettled(int index) {
+      return !ours.containsKey(index);
     }
 
     private void done(int index, @Nullable String key, boolean over) {

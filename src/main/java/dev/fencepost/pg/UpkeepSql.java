@@ -21,7 +21,8 @@ final class UpkeepSql {
   /** Unresolved rows of types that are known now are due. */
   static final String RESOLVE =
       """
-      update ${schema}.activity a set state = 'retry_scheduled', next_attempt_at = now()
+      update ${schema}.activity a set state = 'retry_scheduled', waits = null,
+        next_attempt_at = now()
       from (
         select consumer, event_id from ${schema}.activity
         where consumer = $1 and waits = 'unresolved' and type = any($2)
@@ -39,7 +40,8 @@ final class UpkeepSql {
           and first_seen_at < now() - $4::bigint * interval '1 millisecond'
         order by first_seen_at limit $3 for update skip locked),
       dead as (
-        update ${schema}.activity a set state = 'dead', keep = true, finished_at = now(),
+        update ${schema}.activity a set state = 'dead', waits = null, live_key = null, keep = true,
+          finished_at = now(),
           exchange = null, routing_key = null, headers = null, properties = null, body = null
         from old o where a.consumer = o.consumer and a.event_id = o.event_id
         returning a.consumer, a.event_id, a.ordering_key),

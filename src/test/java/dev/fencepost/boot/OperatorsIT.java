@@ -78,11 +78,11 @@ class OperatorsIT {
         uri,
         "truncate fencepost.activity, fencepost.attempt, fencepost.receipt, fencepost.dead_letter,"
             + " fencepost.claim_batch, fencepost.parked_rows",
-        "insert into fencepost.activity (consumer, event_id, type, kind, state, attempts, fence,"
+        "insert into fencepost.activity (consumer, event_id, type, kind, state, waits, attempts, fence,"
             + " attempt_fence, owner, started_at, ended_at, outcome, error_message) values"
-            + " ('mail', 'order/7 ä', 'order.placed', 'irreversible', 'manual_review', 1, 2, 1,"
+            + " ('mail', 'order/7 ä', 'order.placed', 'irreversible', 'manual_review', 'manual_review', 1, 2, 1,"
             + " 'w-1', now() - interval '1m', now(), 'unknown', 'no answer'), ('mail', 'e-2',"
-            + " 'order.placed', 'pure', 'completed', 1, 1, 1, 'w-1', now(), now(), 'succeeded',"
+            + " 'order.placed', 'pure', 'completed', null, 1, 1, 1, 'w-1', now(), now(), 'succeeded',"
             + " null)",
         "insert into fencepost.dead_letter (consumer, event_id, generation, type, reason, attempts,"
             + " error_message, body, headers, properties) select 'mail', 'd-' || g, 1,"

@@ -171,11 +171,11 @@ class PgActivityStoreLimitsIT {
     connection
         .createStatement()
         .execute(
-            "insert into fencepost.activity (consumer, event_id, state) values ('"
+            "insert into fencepost.activity (consumer, event_id, state, waits) values ('"
                 + id.consumer()
                 + "', '"
                 + id.eventId()
-                + "', 'unresolved')");
+                + "', 'unresolved', 'unresolved')");
   }
 
   // ---- durability
@@ -299,8 +299,8 @@ class PgActivityStoreLimitsIT {
         .isEqualTo(new Claim.Waiting(ActivityState.BLOCKED));
     PostgresServer.execute(
         schema.uri(),
-        "update fencepost.activity set state = 'completed', finished_at = now()"
-            + " where consumer = '"
+        "update fencepost.activity set state = 'completed', live_key = null,"
+            + " finished_at = now() where consumer = '"
             + consumer
             + "' and state = 'running'");
     assertThat(due()).isEmpty();
@@ -377,8 +377,9 @@ class PgActivityStoreLimitsIT {
     String[][] statements = {
       {
         SettleSql.COMPLETE,
-        "'o', array['c'], array['e'], array[1], array['c'], array[1], array['b']"
+        "'o', array['c'], array[1], array['c'], array['e'], array[1], array['b']"
       },
+      {SettleSql.COMPLETE_BATCHES, "'o', array['c'], array[1], array['c'], array[1]"},
       {RecoverySql.EXPIRED, "'" + consumer + "', null, null, 10"},
       {RecoverySql.TIDY_BATCHES, "'" + consumer + "'"},
       {RecoverySql.STRANDED, "'" + consumer + "'"},

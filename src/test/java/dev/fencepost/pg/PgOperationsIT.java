@@ -63,16 +63,19 @@ class PgOperationsIT {
             + " fencepost.claim_batch, fencepost.parked_rows");
   }
 
+  private static final Set<String> WAITS = Set.of("blocked", "manual_review", "unresolved");
+
   private static void activity(String consumer, String eventId, String state, String more) {
     PostgresServer.execute(
         uri,
-        "insert into fencepost.activity (consumer, event_id, type, kind, state) values ('"
+        "insert into fencepost.activity (consumer, event_id, type, kind, state, waits) values ('"
             + consumer
             + "', '"
             + eventId
             + "', 'order.placed', 'idempotent', '"
             + state
-            + "')",
+            + "', "
+            + (WAITS.contains(state) ? "'" + state + "')" : "null)"),
         "update fencepost.activity set "
             + (more.isEmpty() ? "fence = 1" : more)
             + " where consumer = '"
@@ -453,8 +456,8 @@ class PgOperationsIT {
         uri,
         "insert into fencepost.activity (consumer, event_id, type, kind, state)"
             + " select 'mail', 'e' || g, 't', 'pure', 'completed' from generate_series(1, 20000) g",
-        "insert into fencepost.activity (consumer, event_id, type, kind, state)"
-            + " values ('mail', 'x', 't', 'irreversible', 'manual_review')",
+        "insert into fencepost.activity (consumer, event_id, type, kind, state, waits)"
+            + " values ('mail', 'x', 't', 'irreversible', 'manual_review', 'manual_review')",
         "analyze fencepost.activity, fencepost.claim_batch, fencepost.dead_letter");
 
     for (ActivityState state :
