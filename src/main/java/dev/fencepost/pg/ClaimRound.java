@@ -82,8 +82,7 @@ final class ClaimRound {
               batch -> {
                 requests.forEach(request -> started(request, batch));
                 if (requests.stream().allMatch(WholeBatches::mayBe)) {
-                  requests.forEach(
-                      r -> alike.add(new BatchLedger.Batch(r.id().consumer(), batch)));
+                  requests.forEach(r -> alike.add(new BatchLedger.Batch(r.id().consumer(), batch)));
                 }
                 return null;
               });

@@ -30,8 +30,9 @@ final class ClaimSql {
       """;
 
   /**
-   * Events that start for the first time, as {@code r}, from the values of {@link FirstStarts}: what
-   * the configuration says comes once for each type, since every array costs as much as a column.
+   * Events that start for the first time, as {@code r}, from the values of {@link FirstStarts}:
+   * what the configuration says comes once for each type, since every array costs as much as a
+   * column.
    */
   static final String FIRSTS =
       """

@@ -38,8 +38,8 @@ final class SettleSql {
           .formatted(GONE);
 
   /**
-   * Plain successes of all that still runs of some batches, found by the index that leads the sweep:
-   * first starts of events without a key, without a message or receipt in their rows.
+   * Plain successes of all that still runs of some batches, found by the index that leads the
+   * sweep: first starts of events without a key, without a message or receipt in their rows.
    */
   static final String COMPLETE_BATCHES =
       """
