@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -61,8 +62,8 @@ final class DueClaims {
     }
   }
 
-  Future<Boolean> any(String consumer) {
-    return pulse.mayBeDue(consumer);
+  Future<Set<String>> any(Set<String> consumers) {
+    return pulse.mayBeDue(consumers);
   }
 
   Future<Boolean> any(String consumer, String type) {

@@ -14,6 +14,7 @@ import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Activities in PostgreSQL: which part of this room does what. */
@@ -99,8 +100,8 @@ public final class PgActivityStore implements ActivityStore {
   }
 
   @Override
-  public Future<Boolean> mayBeDue(String consumer) {
-    return dueClaims.any(consumer);
+  public Future<Set<String>> mayBeDue(Set<String> consumers) {
+    return dueClaims.any(consumers);
   }
 
   @Override
@@ -112,6 +113,11 @@ public final class PgActivityStore implements ActivityStore {
   public Future<Claim.@Nullable Due> claimSuspect(
       String owner, String consumer, Map<String, Claim.Work> types) {
     return dueClaims.suspect(owner, consumer, types);
+  }
+
+  @Override
+  public Future<Set<String>> mayNeedSweep(Set<String> consumers) {
+    return recoveries.mayNeedSweep(consumers);
   }
 
   @Override

@@ -39,6 +39,9 @@ public final class PgDatabase {
   private static final int ACQUIRE_SECONDS = 30;
   private static final int IDLE_SECONDS = 300;
 
+  /** Each look wakes the event loop of a pool; unless told, the client takes one a second. */
+  private static final int LOOK_FOR_IDLE_MILLIS = 30_000;
+
   /**
    * For sessions that read pages, by one process: several would read all there is and sort it for
    * the first five hundred rows. Sorts stay allowed: to forbid one that cannot be avoided drowns
@@ -287,7 +290,8 @@ public final class PgDatabase {
             .setConnectionTimeout(ACQUIRE_SECONDS)
             .setConnectionTimeoutUnit(TimeUnit.SECONDS)
             .setIdleTimeout(IDLE_SECONDS)
-            .setIdleTimeoutUnit(TimeUnit.SECONDS);
+            .setIdleTimeoutUnit(TimeUnit.SECONDS)
+            .setPoolCleanerPeriod(LOOK_FOR_IDLE_MILLIS);
     CloseFuture closing = new CloseFuture();
     // The driver's own way of making a pool, but for connecting: that needs a deadline.
     Function<Context, Future<SqlConnection>> connect =

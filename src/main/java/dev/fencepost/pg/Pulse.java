@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a consumer need be asked about at all: two small statements for all of a process's
+ * Whether a consumer need be asked about at all: three small statements for all of a process's
  * consumers, their answers kept for a moment. A hundred idle queues cost the database what one
  * does.
  */
@@ -21,7 +21,7 @@ final class Pulse {
   /**
    * How old an answer may be.
    *
-   * @param purge how long a purge that found no more is good for
+   * @param purge how long a purge that found no more, or nothing old, is good for
    * @param all how often all due rows are looked at, not only the recent ones
    */
   record Ages(Duration due, Duration standing, Duration purge, Duration all) {
@@ -42,6 +42,8 @@ final class Pulse {
   private final Map<String, Long> purged = new ConcurrentHashMap<>();
   private volatile @Nullable Due due;
   private volatile @Nullable Standing standing;
+  private volatile @Nullable Old old;
+  private volatile @Nullable Future<Old> askingOld;
   private volatile @Nullable Future<Due> askingDue;
   private volatile @Nullable Future<Standing> askingStanding;
 
@@ -52,9 +54,16 @@ final class Pulse {
 
   private record Standing(long at, Map<String, Set<String>> consumers) {
     boolean has(String what, String consumer) {
-      return consumers.getOrDefault(what, Set.of()).contains(consumer);
+      return of(what).contains(consumer);
+    }
+
+    Set<String> of(String what) {
+      return consumers.getOrDefault(what, Set.of());
     }
   }
+
+  /** Who has work older than retention, of whatever outcome. */
+  private record Old(long at, Duration than, Set<String> consumers) {}
 
   Pulse(DurableWork work, Ages ages) {
     this.work = work;
@@ -82,6 +91,19 @@ final class Pulse {
 
   Future<Boolean> mayBeDue(String consumer) {
     return due(2).map(known -> known.many || known.consumers.contains(consumer));
+  }
+
+  Future<Set<String>> mayBeDue(Set<String> consumers) {
+    return due(2)
+        .map(
+            known -> {
+              if (known.many) {
+                return consumers;
+              }
+              Set<String> found = new HashSet<>(known.consumers);
+              found.retainAll(consumers);
+              return found;
+            });
   }
 
   private Future<Due> due(int tries) {
@@ -141,6 +163,17 @@ final class Pulse {
         .map(known -> known.has("expired", consumer) || known.has("blocked", consumer));
   }
 
+  Future<Set<String>> mayNeedSweep(Set<String> consumers) {
+    return standing()
+        .map(
+            known -> {
+              Set<String> found = new HashSet<>(known.of("expired"));
+              found.addAll(known.of("blocked"));
+              found.retainAll(consumers);
+              return found;
+            });
+  }
+
   Future<Boolean> hasUnresolved(String consumer) {
     return standing().map(known -> known.has("unresolved", consumer));
   }
@@ -150,14 +183,51 @@ final class Pulse {
   }
 
   /** Whether a purge may find something again. */
-  boolean mayPurge(String consumer) {
+  Future<Boolean> mayPurge(String consumer, Duration olderThan) {
     Long last = purged.get(consumer);
-    return last == null || System.nanoTime() - last >= ages.purge.toNanos();
+    return last != null && System.nanoTime() - last < ages.purge.toNanos()
+        ? Future.succeededFuture(false)
+        : old(olderThan).map(known -> known.consumers.contains(consumer));
   }
 
   /** There was no more to purge. */
   void purged(String consumer) {
     purged.put(consumer, System.nanoTime());
+  }
+
+  private Future<Old> old(Duration than) {
+    Old known = old;
+    if (known != null
+        && known.than.equals(than)
+        && System.nanoTime() - known.at < ages.purge.toNanos()) {
+      return Future.succeededFuture(known);
+    }
+    Future<Old> asking = askingOld;
+    if (asking != null) {
+      return asking;
+    }
+    Future<Old> mine = askOld(than);
+    askingOld = mine;
+    mine.onComplete(
+        done -> {
+          if (askingOld == mine) {
+            askingOld = null;
+          }
+        });
+    return mine;
+  }
+
+  private Future<Old> askOld(Duration than) {
+    long sent = System.nanoTime();
+    return work.execute(work.sql(PulseSql.OLD), Tuple.of(than.toMillis()))
+        .map(
+            rows -> {
+              Set<String> consumers = new HashSet<>();
+              rows.forEach(row -> consumers.add(row.getString("consumer")));
+              Old told = new Old(sent, than, consumers);
+              old = told;
+              return told;
+            });
   }
 
   /** Does the work only where the answer is yes. */

@@ -39,4 +39,20 @@ final class PulseSql {
       union all
       select waits, consumer from waiting
       """;
+
+  /** Who has activities claimed longer than $1 milliseconds ago: whether they may go is not asked. */
+  static final String OLD =
+      """
+      with recursive known as (
+        (select consumer from ${schema}.activity where batch is not null
+         order by consumer, batch limit 1)
+        union all
+        select n.consumer from known k, lateral (
+          select a.consumer from ${schema}.activity a
+          where a.batch is not null and a.consumer > k.consumer
+          order by a.consumer, a.batch limit 1) n)
+      select consumer from known k
+      where exists (select 1 from ${schema}.activity a where a.consumer = k.consumer
+        and a.batch < ((extract(epoch from now()) * 1000000)::bigint - $1::bigint * 1000) * 1024)
+      """;
 }

@@ -19,6 +19,7 @@ import io.vertx.sqlclient.Tuple;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Finds activities whose lease has expired and carries out what was decided about them. */
@@ -35,6 +36,10 @@ final class Recoveries {
     this.pulse = pulse;
     this.batches = batches;
     this.releases = releases;
+  }
+
+  Future<Set<String>> mayNeedSweep(Set<String> consumers) {
+    return pulse.mayNeedSweep(consumers);
   }
 
   Future<List<Evidence>> expired(String consumer, @Nullable Evidence after, int page) {

@@ -122,9 +122,11 @@ final class Upkeep {
   }
 
   Future<Integer> purge(String consumer, Duration olderThan, int page) {
-    if (!pulse.mayPurge(consumer)) {
-      return Future.succeededFuture(0);
-    }
+    return Pulse.when(
+        pulse.mayPurge(consumer, olderThan), () -> purgePage(consumer, olderThan, page), 0);
+  }
+
+  private Future<Integer> purgePage(String consumer, Duration olderThan, int page) {
     return execute(UpkeepSql.PURGE, Tuple.of(consumer, olderThan.toMillis(), (long) page))
         .map(
             rows -> {

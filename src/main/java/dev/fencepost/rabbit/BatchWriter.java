@@ -26,6 +26,7 @@ final class BatchWriter {
   private final Consumer<ConfirmWire.Event> events;
   private volatile boolean stopped;
   private volatile long writingSince;
+  private volatile Runnable onWriting = () -> {};
 
   /**
    * @param events told when it can write no more, and which message it could not write
@@ -44,6 +45,11 @@ final class BatchWriter {
   /** Writes nothing more. From any thread. */
   void stop() {
     stopped = true;
+  }
+
+  /** Told when a batch begins to be written, on the thread that writes it. */
+  void onWriting(Runnable told) {
+    onWriting = told;
   }
 
   /** Since when ({@link System#nanoTime()}) one write has been going on, or 0. */
@@ -65,6 +71,8 @@ final class BatchWriter {
     connection.cork();
     boolean buffered = false;
     try {
+      writingSince = nonZero(System.nanoTime());
+      onWriting.run();
       for (Outgoing message : batch) {
         if (stopped) {
           break;
@@ -115,10 +123,14 @@ final class BatchWriter {
         RabbitErrors.of(e, "publishing channel"), RabbitErrors.replyCode(e));
   }
 
+  private static long nonZero(long nanos) {
+    return nanos == 0 ? 1 : nanos;
+  }
+
   /** Past the deadline what is still buffered must not leave: the connection is cut. */
   private boolean mayWrite(boolean buffered) {
     long now = System.nanoTime();
-    writingSince = now == 0 ? 1 : now;
+    writingSince = nonZero(now);
     if (trusted(now)) {
       return true;
     }

@@ -14,7 +14,6 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -72,27 +71,12 @@ final class BrokerThreads {
     }
   }
 
-  /** Runs {@code task} again and again until these threads are closed. */
-  void every(long millis, Runnable task) {
-    AtomicBoolean failing = new AtomicBoolean();
-    watch.scheduleWithFixedDelay(
-        () -> survive(task, failing), millis, millis, TimeUnit.MILLISECONDS);
-  }
-
   /** What a task throws would end its thread without a word. */
   private static void survive(Runnable task) {
-    survive(task, new AtomicBoolean());
-  }
-
-  /** Or its repetition; it is told of once until it works again. */
-  private static void survive(Runnable task, AtomicBoolean failing) {
     try {
       task.run();
-      failing.set(false);
     } catch (Throwable fault) {
-      if (!failing.getAndSet(true)) {
-        LOG.error("a task for the broker failed", fault);
-      }
+      LOG.error("a task for the broker failed", fault);
     }
   }
 

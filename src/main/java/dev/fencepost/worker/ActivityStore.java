@@ -11,6 +11,7 @@ import io.vertx.sqlclient.SqlConnection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,8 +79,11 @@ public interface ActivityStore {
    */
   Future<List<Boolean>> renew(String owner, Duration ttl, List<Renewal> group);
 
-  /** Whether {@link #claimDue} may find anything: costs next to nothing when it may not. */
-  Future<Boolean> mayBeDue(String consumer);
+  /**
+   * Those of the consumers for which {@link #claimDue} or {@link #claimSuspect} may find anything:
+   * costs next to nothing when there are none, however many are asked about.
+   */
+  Future<Set<String>> mayBeDue(Set<String> consumers);
 
   /**
    * Starts due retries, oldest first, within the free slots of each type. Suspects (whose last
@@ -109,6 +113,12 @@ public interface ActivityStore {
       this(work, free, 0);
     }
   }
+
+  /**
+   * Those of the consumers for which {@link #expired} may find anything: one small question for all
+   * of them.
+   */
+  Future<Set<String>> mayNeedSweep(Set<String> consumers);
 
   /**
    * Running activities of the consumer whose lease has expired, by expiry and event id (one claim

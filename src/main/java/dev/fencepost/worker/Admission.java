@@ -3,6 +3,7 @@ package dev.fencepost.worker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,9 +15,14 @@ import org.slf4j.LoggerFactory;
 final class Admission {
   private static final Logger LOG = LoggerFactory.getLogger(Admission.class);
   static final Duration CHECK_EVERY = Duration.ofMillis(100);
+
+  /** While nothing is in hand. */
+  static final Duration CHECK_IDLE = Duration.ofMillis(250);
+
   static final Duration LAG_ALLOWED = Duration.ofMillis(250);
 
   private final List<Runnable> onOpen = new ArrayList<>();
+  private Runnable closer = () -> {};
   private boolean lagging;
   private boolean exclusive;
   private boolean stopped;
@@ -55,17 +61,47 @@ final class Admission {
     tellWhenOpen();
   }
 
-  /** Measures how late a timer fires, for ever. */
-  void watchLag(Timers timers) {
-    long due = timers.nanos() + CHECK_EVERY.toNanos();
-    timers.after(
-        CHECK_EVERY,
+  /**
+   * Measures how late a timer fires, for ever; less often while nothing is in hand.
+   *
+   * @param inHand whether there is anything that a lag could harm
+   */
+  void watchLag(Timers timers, BooleanSupplier inHand) {
+    if (lagging || inHand.getAsBoolean()) {
+      check(timers, inHand, CHECK_EVERY);
+      closer = () -> {};
+    } else {
+      long now = timers.nanos();
+      Duration every = Beat.untilWhole(timers, CHECK_IDLE);
+      Timers.Timer timer = check(timers, inHand, every);
+      closer = () -> closer(timers, inHand, timer, now + every.toNanos());
+    }
+  }
+
+  private Timers.Timer check(Timers timers, BooleanSupplier inHand, Duration every) {
+    long due = timers.nanos() + every.toNanos();
+    return timers.after(
+        every,
         () -> {
           lag(timers.nanos() - due);
           if (!stopped) {
-            watchLag(timers);
+            watchLag(timers, inHand);
           }
         });
+  }
+
+  private void closer(Timers timers, BooleanSupplier inHand, Timers.Timer timer, long due) {
+    if (!stopped) {
+      timer.cancel();
+      lag(timers.nanos() - due);
+      check(timers, inHand, CHECK_EVERY);
+      closer = () -> {};
+    }
+  }
+
+  /** Something comes in: a check that is overdue counts now, the next ones come often. */
+  void watchClosely() {
+    closer.run();
   }
 
   private void lag(long nanos) {

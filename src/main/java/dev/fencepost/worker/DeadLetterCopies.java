@@ -28,16 +28,18 @@ final class DeadLetterCopies {
 
   private final WorkerEnv env;
   private final QueueLoop loop;
+  private final Beat beat;
   private boolean more;
 
-  DeadLetterCopies(WorkerEnv env, QueueLoop loop) {
+  DeadLetterCopies(WorkerEnv env, QueueLoop loop, Beat beat) {
     this.env = env;
     this.loop = loop;
+    this.beat = beat;
   }
 
   /** Until the next look for those that others wrote. */
   Duration pause() {
-    return more ? Duration.ofMillis(1) : env.settings().sweepEvery();
+    return more ? Duration.ofMillis(1) : beat.pause();
   }
 
   Future<Void> tick() {

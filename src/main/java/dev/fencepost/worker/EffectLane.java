@@ -106,6 +106,7 @@ final class EffectLane {
 
   private void begin(EffectRun run) {
     open.add(run);
+    lane.began();
     run.begin();
   }
 

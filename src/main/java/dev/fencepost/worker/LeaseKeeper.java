@@ -19,6 +19,7 @@ final class LeaseKeeper {
   private final WorkerEnv env;
   private final Runner runner;
   private final TypeLane lane;
+  private final Duration every;
   private final Duration ttl;
   private final Duration margin;
 
@@ -26,6 +27,7 @@ final class LeaseKeeper {
     this.env = env;
     this.runner = runner;
     this.lane = lane;
+    this.every = lane.config().timing().lease().renewEvery();
     this.ttl = lane.work().leaseTtl();
     this.margin = LeaseRules.margin(ttl);
   }
@@ -33,6 +35,11 @@ final class LeaseKeeper {
   /** Effects need no lease: their row lock is the fence. */
   static boolean needed(TypeLane lane) {
     return lane.kind() != ActivityKind.EFFECT;
+  }
+
+  /** Rests while nothing is held: what is claimed next has a whole lease before it. */
+  Duration pause() {
+    return lane.held().isEmpty() ? Rearmed.REST : every;
   }
 
   Future<Void> tick() {

@@ -12,9 +12,6 @@ import java.util.List;
 final class LimitWatch {
   static final Duration EVERY = Duration.ofMillis(50);
 
-  /** While nothing runs. */
-  static final Duration IDLE = Duration.ofMillis(250);
-
   private final WorkerEnv env;
   private final Runner runner;
   private final List<TypeLane> lanes;
@@ -25,13 +22,14 @@ final class LimitWatch {
     this.lanes = lanes;
   }
 
+  /** Rests while nothing runs. */
   Duration pause() {
     for (TypeLane lane : lanes) {
       if (lane.isEffect() ? !lane.effects().open().isEmpty() : !lane.held().isEmpty()) {
         return EVERY;
       }
     }
-    return IDLE;
+    return Rearmed.REST;
   }
 
   Future<Void> tick() {

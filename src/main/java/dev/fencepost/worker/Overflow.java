@@ -18,7 +18,6 @@ import org.slf4j.LoggerFactory;
 final class Overflow {
   private static final Logger LOG = LoggerFactory.getLogger(Overflow.class);
   static final Duration STILL = Duration.ofSeconds(5);
-  static final Duration EVERY = Duration.ofSeconds(1);
   private static final int GROUP = 100;
 
   private final WorkerEnv env;
@@ -52,13 +51,17 @@ final class Overflow {
             env.admission()::database);
   }
 
+  /** One for which it fails holds up no other. */
   static Future<Void> tick(List<Overflow> all) {
-    return Future.join(all.stream().map(each -> Guarded.call(each::tick)).toList()).mapEmpty();
-  }
-
-  Future<Void> tick() {
-    loop.lanes().forEach(this::look);
-    return Future.succeededFuture();
+    Future<Void> outcome = Future.succeededFuture();
+    for (Overflow each : all) {
+      try {
+        each.loop.lanes().forEach(each::look);
+      } catch (RuntimeException e) {
+        outcome = Future.failedFuture(e);
+      }
+    }
+    return outcome;
   }
 
   private void look(TypeLane lane) {

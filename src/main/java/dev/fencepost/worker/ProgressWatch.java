@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 final class ProgressWatch {
   private static final Logger LOG = LoggerFactory.getLogger(ProgressWatch.class);
 
-  /** How soon a type is watched once a reload gives it a timeout. */
-  private static final Duration UNWATCHED = Duration.ofSeconds(1);
+  /** Once a reload has taken the timeout away. */
+  private static final Duration TAKE_BACK = Duration.ofSeconds(1);
 
   private final WorkerEnv env;
   private final TypeLane lane;
@@ -26,10 +26,16 @@ final class ProgressWatch {
     this.lane = lane;
   }
 
-  /** How often to look, so that a stall is seen well before another renewal has passed. */
-  Duration every() {
+  /**
+   * How often to look, so that a stall is seen well before another renewal has passed. Rests while
+   * nothing is held, or no timeout set, and nothing has been said that is to be taken back.
+   */
+  Duration pause() {
     Duration timeout = lane.config().timing().progress();
-    return timeout == null ? UNWATCHED : timeout.dividedBy(8);
+    if (stalled == 0 && (timeout == null || lane.held().isEmpty())) {
+      return Rearmed.REST;
+    }
+    return timeout == null ? TAKE_BACK : timeout.dividedBy(8);
   }
 
   Future<Void> tick() {

@@ -25,6 +25,7 @@ final class QueueLoop implements Deliveries.Listener {
 
   private final WorkerEnv env;
   private final Map<String, TypeLane> lanes = new LinkedHashMap<>();
+  private final List<TypeLane> all;
   private final Gates gates;
   private final KeyOrder order;
   private final MessageDecoder decoder;
@@ -48,10 +49,11 @@ final class QueueLoop implements Deliveries.Listener {
       BoundHandler handler = env.ports().handlers().handlerFor(config, activity);
       lanes.put(activity.type(), new TypeLane(this, config, activity, handler));
     }
+    this.all = List.copyOf(lanes.values());
     this.gates =
         new Gates(
             config.intake().concurrency(),
-            List.copyOf(lanes.values()),
+            all,
             env.admission(),
             env.timers()::nanos,
             steps::claim);
@@ -82,7 +84,7 @@ final class QueueLoop implements Deliveries.Listener {
   }
 
   List<TypeLane> lanes() {
-    return List.copyOf(lanes.values());
+    return all;
   }
 
   /** Whether one type may keep the messages of the others from coming in. */
@@ -195,6 +197,7 @@ final class QueueLoop implements Deliveries.Listener {
   }
 
   private void enter(Job job) {
+    env.admission().watchClosely();
     Job here = env.active().enter(job);
     if (here != null) {
       here.follow(job); // one job of an event at a time; this one is claimed when that has ended

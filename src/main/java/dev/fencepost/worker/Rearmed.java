@@ -11,9 +11,14 @@ import org.slf4j.LoggerFactory;
  * A loop's timer: fires once, and is armed again when the tick has settled, so that ticks of one
  * loop never overlap. The loop goes on after a tick that fails; the first of several that fail
  * alike is logged.
+ *
+ * <p>A loop that has nothing to look at rests: it has no timer until it is roused.
  */
 final class Rearmed {
   private static final Logger LOG = LoggerFactory.getLogger(Rearmed.class);
+
+  /** A pause until {@link #rouse} or {@link #wake}. */
+  static final Duration REST = Duration.ofSeconds(Long.MAX_VALUE);
 
   private final String name;
   private final Timers timers;
@@ -22,6 +27,7 @@ final class Rearmed {
   private Timers.@Nullable Timer timer;
   private boolean running;
   private boolean wanted;
+  private boolean resting;
   private boolean stopped;
   private @Nullable String failing;
 
@@ -40,20 +46,35 @@ final class Rearmed {
   void wake() {
     if (running) {
       wanted = true;
-    } else if (timer != null) {
+    } else if (timer != null || resting) {
       arm(Duration.ZERO);
+    }
+  }
+
+  /** A tick now, unless one runs. */
+  void nudge() {
+    if (!running) {
+      wake();
+    }
+  }
+
+  /** There may be something to look at again; changes nothing where a timer runs. */
+  void rouse() {
+    if (resting) {
+      arm(pause.get());
     }
   }
 
   /** Asks anew how long to pause. */
   void rearm() {
-    if (timer != null) {
+    if (timer != null || resting) {
       arm(pause.get());
     }
   }
 
   void stop() {
     stopped = true;
+    resting = false;
     if (timer != null) {
       timer.cancel();
       timer = null;
@@ -65,7 +86,8 @@ final class Rearmed {
       timer.cancel();
       timer = null;
     }
-    if (!stopped) {
+    resting = !stopped && delay.equals(REST);
+    if (!stopped && !resting) {
       timer = timers.after(delay, this::fire);
     }
   }

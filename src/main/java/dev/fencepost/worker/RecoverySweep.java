@@ -21,6 +21,7 @@ final class RecoverySweep {
   private final Recovery recovery;
   private final QueueLoop loop;
   private @Nullable Evidence after;
+  private @Nullable Duration told;
 
   RecoverySweep(WorkerEnv env, Recovery recovery, QueueLoop loop) {
     this.env = env;
@@ -34,6 +35,18 @@ final class RecoverySweep {
     return Steps.until(this::page);
   }
 
+  /** Nothing is expired, and no pass is needed to know it. */
+  void foundNothing() {
+    tell(Duration.ZERO);
+  }
+
+  private void tell(Duration age) {
+    if (!age.equals(told)) {
+      told = age;
+      env.events().oldestExpiredLease(loop.name(), age);
+    }
+  }
+
   private Future<Boolean> page() {
     boolean begins = after == null;
     return env.store()
@@ -41,8 +54,7 @@ final class RecoverySweep {
         .compose(
             page -> {
               if (begins) {
-                Duration age = page.isEmpty() ? Duration.ZERO : page.get(0).lease().overdue();
-                env.events().oldestExpiredLease(loop.name(), age);
+                tell(page.isEmpty() ? Duration.ZERO : page.get(0).lease().overdue());
               }
               boolean full = page.size() >= PAGE;
               after = full ? page.get(page.size() - 1) : null;

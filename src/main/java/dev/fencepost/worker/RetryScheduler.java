@@ -7,18 +7,18 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Starts what is due in the database: retries, work that was interrupted, decisions of operators.
- * They pass the same gates as deliveries; a type that is always full gives them some of the slots
+ * Rests until {@link RetryLook} finds something due, or what was scheduled here is. They pass the same gates as deliveries; a type that is always full gives them some of the slots
  * that come free, more while there is more to do.
  */
 final class RetryScheduler {
   private static final Logger LOG = LoggerFactory.getLogger(RetryScheduler.class);
-  private static final Duration LONGEST = Duration.ofSeconds(1);
   private static final long GRAIN_NANOS = Duration.ofMillis(50).toNanos();
   private static final int MOST_WAKES = 10_000;
 
@@ -36,7 +36,7 @@ final class RetryScheduler {
     this.runner = runner;
   }
 
-  /** Something of this consumer will be due; what others schedule is found by the poll. */
+  /** Something of this consumer will be due; what others schedule is found by the look. */
   void scheduled(Duration delay) {
     if (wakes.size() < MOST_WAKES) {
       long at = env.timers().nanos() + delay.toNanos();
@@ -49,11 +49,14 @@ final class RetryScheduler {
     if (more) {
       return Duration.ofMillis(1);
     }
-    long now = env.timers().nanos();
-    // All queues look at the same instant: a hundred idle ones wake the loop as often as one does.
-    long look = LONGEST.toNanos() - Math.floorMod(now, LONGEST.toNanos());
-    long left = wakes.isEmpty() ? look : Math.max(1, wakes.first() - now);
-    return Duration.ofNanos(Math.min(left, look));
+    return wakes.isEmpty()
+        ? Rearmed.REST
+        : Duration.ofNanos(Math.max(1, wakes.first() - env.timers().nanos()));
+  }
+
+  /** Whether slots are kept for what was due at the last tick. */
+  boolean keepsSlots() {
+    return loop.lanes().stream().anyMatch(lane -> lane.wanted > 0 || lane.granted > 0);
   }
 
   Future<Void> tick() {
@@ -64,7 +67,9 @@ final class RetryScheduler {
     if (!env.admission().open()) {
       return Future.succeededFuture();
     }
-    return env.store().mayBeDue(loop.name()).compose(may -> may ? start() : nothingDue());
+    return env.store()
+        .mayBeDue(Set.of(loop.name()))
+        .compose(due -> due.isEmpty() ? nothingDue() : start());
   }
 
   /** No slot is kept and no budget asked for nothing. */

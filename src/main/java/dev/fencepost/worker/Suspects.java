@@ -6,7 +6,10 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,14 +22,14 @@ final class Suspects {
   private static final Logger LOG = LoggerFactory.getLogger(Suspects.class);
   static final Duration ALONE = Duration.ofSeconds(5);
   private static final Duration LOOK_EVERY = Duration.ofMillis(10);
-  private static final Duration POLL = Duration.ofSeconds(1);
 
   private final WorkerEnv env;
   private final Runner runner;
   private final Map<QueueLoop, RetryScheduler> queues;
+  private final Set<String> consumers;
   private final List<TypeLane> lanes;
   private final Claims claims;
-  private Duration pause = POLL;
+  private @Nullable Duration pause;
 
   Suspects(
       WorkerEnv env,
@@ -37,28 +40,40 @@ final class Suspects {
     this.env = env;
     this.runner = runner;
     this.queues = queues;
+    this.consumers =
+        queues.keySet().stream().map(QueueLoop::name).collect(Collectors.toUnmodifiableSet());
     this.lanes = lanes;
     this.claims = claims;
   }
 
   /** Until the next look: as long as the last ones had the process for themselves. */
   Duration pause() {
-    return pause;
+    return pause == null ? Beat.untilWhole(env.timers(), RetryLook.EVERY) : pause;
   }
 
-  /** At most one suspect per queue, one after the other. */
+  /** At most one suspect per queue, one after the other; suspects are due like retries. */
   Future<Void> tick() {
+    pause = null;
     long begun = env.timers().nanos();
+    return env.store()
+        .mayBeDue(consumers)
+        .compose(this::each)
+        .map(
+            found -> {
+              pause = found ? Duration.ofNanos(env.timers().nanos() - begun) : null;
+              return null;
+            });
+  }
+
+  private Future<Boolean> each(Set<String> due) {
     Future<Boolean> all = Future.succeededFuture(false);
     for (Map.Entry<QueueLoop, RetryScheduler> queue : queues.entrySet()) {
-      all = all.compose(some -> one(queue.getKey(), queue.getValue()).map(found -> found || some));
+      if (due.contains(queue.getKey().name())) {
+        all =
+            all.compose(some -> one(queue.getKey(), queue.getValue()).map(found -> found || some));
+      }
     }
-    return all.map(
-        found -> {
-          Duration took = Duration.ofNanos(env.timers().nanos() - begun);
-          pause = found ? took : POLL;
-          return null;
-        });
+    return all;
   }
 
   private Future<Boolean> one(QueueLoop loop, RetryScheduler scheduler) {

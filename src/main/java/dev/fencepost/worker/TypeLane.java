@@ -24,6 +24,7 @@ final class TypeLane {
   private Claim.Work work;
 
   private @Nullable EffectLane effects;
+  private final List<Runnable> onWork = new ArrayList<>(3);
 
   final ArrayDeque<Job> waiting = new ArrayDeque<>();
   private final List<Job> held = new ArrayList<>();
@@ -170,6 +171,17 @@ final class TypeLane {
   void hold(Job job) {
     job.heldAt = held.size();
     held.add(job);
+    onWork.forEach(Runnable::run);
+  }
+
+  /** Called whenever there is more to watch over than there was: a lease, a transaction. */
+  void onWork(Runnable watch) {
+    onWork.add(watch);
+  }
+
+  /** A transaction of effects has begun. */
+  void began() {
+    onWork.forEach(Runnable::run);
   }
 
   /** Constant time: the last one takes its place. */

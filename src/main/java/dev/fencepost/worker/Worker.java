@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 final class Worker {
   private final WorkerParts parts;
   private final WorkerEnv env;
-  private final LoopWatch watch;
   private final Settler settler;
   private final Runner runner;
   private final Claims claims;
@@ -31,7 +30,7 @@ final class Worker {
   private final HeldDeliveries held;
   private final Answered answered = new Answered();
 
-  Worker(WorkerParts parts, Timers timers, Executor threads) {
+  Worker(WorkerParts parts, Timers timers, Executor threads, LoopWatch watch) {
     this.parts = parts;
     this.env =
         new WorkerEnv(
@@ -41,7 +40,6 @@ final class Worker {
             parts.settings(),
             new Admission(),
             new ActiveJobs());
-    this.watch = new LoopWatch(timers);
     this.settler = new Settler(env);
     BlockingPool pool = new BlockingPool(timers, threads, parts.settings().poolSize());
     this.runner = new Runner(env, settler, pool, watch);
@@ -70,23 +68,29 @@ final class Worker {
   private void wire() {
     Map<QueueLoop, Rearmed> schedulers = new HashMap<>();
     List<Overflow> overflows = new ArrayList<>();
+    // What all queues do is done at common instants: a hundred idle ones wake the process as often
+    // as one does.
+    Beat sweeps = new Beat(env.timers(), this::sweepEvery);
+    RetryLook look = new RetryLook(env);
+    SweepLook sweepLook = new SweepLook(env);
     for (Map.Entry<QueueLoop, RetryScheduler> queue : queues.entrySet()) {
       QueueLoop loop = queue.getKey();
       RetryScheduler scheduler = queue.getValue();
       Rearmed retries = background("retries", scheduler::tick, scheduler::pause);
       schedulers.put(loop, retries);
+      look.add(loop.name(), scheduler, retries);
       loop.gates().onGrant(retries::wake);
       RecoverySweep sweep = new RecoverySweep(env, recovery, loop);
-      background("sweep", sweep::tick, this::sweepEvery);
+      sweepLook.add(loop.name(), sweep, background("sweep", sweep::tick, () -> Rearmed.REST));
       overflows.add(new Overflow(env, loop, claims, answered));
-      Housekeeping keeping = new Housekeeping(env, loop);
-      background("housekeeping", keeping::tick, this::sweepEvery);
-      DeadLetterCopies copies = new DeadLetterCopies(env, loop);
-      Rearmed copying = background("copies", copies::tick, copies::pause);
-      loop.onDeadLetter(copying::wake);
+      copies(loop, sweeps);
     }
-    // One timer for all: a hundred idle queues are not to wake the loop a hundred times a second.
-    background("overflow", () -> Overflow.tick(overflows), () -> Overflow.EVERY);
+    background("due", look::tick, look::pause);
+    background("expired", sweepLook::tick, sweeps::pause);
+    background("overflow", () -> Overflow.tick(overflows), look::pause);
+    Housekeeping keeping = new Housekeeping(env, List.copyOf(queues.keySet()));
+    background("housekeeping", keeping::tick, sweeps::pause);
+    background("purge", keeping::purge, sweeps::pause);
     Suspects suspects = new Suspects(env, runner, queues, lanes, claims);
     Rearmed alone = background("suspects", suspects::tick, suspects::pause);
     recovery.onDue(alone::wake);
@@ -102,19 +106,34 @@ final class Worker {
     watches();
   }
 
+  private void copies(QueueLoop loop, Beat sweeps) {
+    if (loop.config().deadLetterExchange() != null) {
+      DeadLetterCopies copies = new DeadLetterCopies(env, loop, sweeps);
+      Rearmed copying = background("copies", copies::tick, copies::pause);
+      loop.onDeadLetter(copying::wake);
+    }
+  }
+
+  /** They rest while there is nothing to watch over. */
   private void watches() {
-    Timers timers = env.timers();
     LimitWatch limits = new LimitWatch(env, runner, lanes);
-    renewals.add(new Rearmed("limits", timers, limits::tick, limits::pause));
+    Rearmed limit = renewal("limits", limits::tick, limits::pause);
     for (TypeLane lane : lanes) {
+      List<Rearmed> watches = new ArrayList<>(List.of(limit));
       if (LeaseKeeper.needed(lane)) {
         LeaseKeeper keeper = new LeaseKeeper(env, runner, lane);
-        Duration every = lane.config().timing().lease().renewEvery();
-        renewals.add(new Rearmed("renewals", timers, keeper::tick, () -> every));
+        watches.add(renewal("renewals", keeper::tick, keeper::pause));
       }
       ProgressWatch progress = new ProgressWatch(env, lane);
-      renewals.add(new Rearmed("progress", timers, progress::tick, progress::every));
+      watches.add(renewal("progress", progress::tick, progress::pause));
+      watches.forEach(watch -> lane.onWork(watch::rouse));
     }
+  }
+
+  private Rearmed renewal(String name, Supplier<Future<Void>> tick, Supplier<Duration> pause) {
+    Rearmed loop = new Rearmed(name, env.timers(), tick, pause);
+    renewals.add(loop);
+    return loop;
   }
 
   private Rearmed background(String name, Supplier<Future<Void>> tick, Supplier<Duration> pause) {
@@ -130,7 +149,7 @@ final class Worker {
   }
 
   Future<Void> start() {
-    env.admission().watchLag(env.timers());
+    env.admission().watchLag(env.timers(), () -> env.active().size() > 0);
     renewals.forEach(Rearmed::start);
     background.forEach(Rearmed::start);
     List<Future<?>> consumers = new ArrayList<>();
@@ -148,16 +167,13 @@ final class Worker {
         loop.reloaded(queue);
       }
     }
+    renewals.forEach(Rearmed::rouse); // a timeout may have been set
   }
 
   /** Ends everything in order; never fails. */
   Future<Void> stop() {
     Shutdown.Loops loops = new Shutdown.Loops(background, renewals);
     return new Shutdown(env, runner, settler, claims, List.copyOf(queues.keySet()), loops).run();
-  }
-
-  LoopWatch watch() {
-    return watch;
   }
 
   /** Why it makes no progress, or null when it does. */

@@ -7,7 +7,8 @@ import io.vertx.core.VerticleBase;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -34,18 +35,22 @@ public final class WorkerVerticle extends VerticleBase {
             parts.settings().poolSize(),
             task -> daemon(task, "fencepost-handler-" + count.incrementAndGet()));
     threads = pool;
-    Worker made = new Worker(parts, new VertxTimers(vertx, context), pool);
+    Timers timers = new VertxTimers(vertx, context);
+    Worker made = new Worker(parts, timers, pool, watch(timers));
     worker = made;
-    watch(made.watch());
     return made.start();
   }
 
   /** A thread of its own: a loop that is blocked cannot say who blocks it. */
-  private void watch(LoopWatch watch) {
-    ScheduledExecutorService own =
-        Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "fencepost-loop-watch"));
+  private LoopWatch watch(Timers timers) {
+    ScheduledThreadPoolExecutor own =
+        new ScheduledThreadPoolExecutor(
+            1,
+            task -> daemon(task, "fencepost-loop-watch"),
+            new ThreadPoolExecutor.DiscardPolicy()); // of a worker that has stopped
     watcher = own;
-    own.scheduleWithFixedDelay(watch::check, 250, 250, TimeUnit.MILLISECONDS);
+    long millis = LoopWatch.EVERY.toMillis();
+    return new LoopWatch(timers, check -> own.schedule(check, millis, TimeUnit.MILLISECONDS));
   }
 
   private static Thread daemon(Runnable task, String name) {

@@ -32,11 +32,13 @@ final class Bench {
   private final Map<String, ActivityConfig> types = new LinkedHashMap<>();
   private final Map<String, BoundHandler> handlers = new HashMap<>();
   private final List<Runnable> threads = new ArrayList<>();
+  final List<Runnable> loopChecks = new ArrayList<>();
   private QueueConfig.Ordering ordering = QueueConfig.Ordering.NONE;
   private String deadLetterExchange;
   private String defaultType;
   private int concurrency = 64;
   private int prefetch = 256;
+  private int queues = 1;
   String owner = "w1";
   Worker worker;
 
@@ -116,21 +118,23 @@ final class Bench {
     return this;
   }
 
+  /** The one queue, and others with the same types to which nothing is delivered. */
+  Bench queues(int number) {
+    queues = number;
+    return this;
+  }
+
   Bench defaultType(String type) {
     defaultType = type;
     return this;
   }
 
   Bench start() {
-    QueueConfig queue =
-        new QueueConfig(
-            QUEUE,
-            "app.q",
-            null,
-            new QueueConfig.Intake(prefetch, concurrency, ordering),
-            deadLetterExchange,
-            defaultType,
-            types);
+    List<QueueConfig> all = new ArrayList<>();
+    for (int i = 1; i < queues; i++) {
+      all.add(queue(QUEUE + i));
+    }
+    all.add(queue(QUEUE)); // the broker delivers to whoever came last
     FencepostConfig.Worker settings =
         new FencepostConfig.Worker(
             true,
@@ -147,13 +151,25 @@ final class Bench {
                 new WorkerParts.Ports(
                     store, broker, events, (q, activity) -> handlers.get(activity.type())),
                 settings,
-                List.of(queue),
+                all,
                 Duration.ofMinutes(30)),
             time,
-            onHand);
+            onHand,
+            new LoopWatch(time, loopChecks::add));
     worker.start();
     time.settle();
     return this;
+  }
+
+  private QueueConfig queue(String name) {
+    return new QueueConfig(
+        name,
+        "app." + name,
+        null,
+        new QueueConfig.Intake(prefetch, concurrency, ordering),
+        deadLetterExchange,
+        defaultType,
+        types);
   }
 
   /** Runs what was given to the pool of blocking threads. */

@@ -26,8 +26,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * The store in memory, with a clock of its own (the database's). Each call is answered at once
@@ -486,10 +488,13 @@ public final class FakeActivityStore implements ActivityStore {
   }
 
   @Override
-  public Future<Boolean> mayBeDue(String consumer) {
+  public Future<Set<String>> mayBeDue(Set<String> consumers) {
     return call(
         "mayBeDue",
-        () -> rows.values().stream().anyMatch(row -> isDue(row, consumer) && !row.suspect));
+        () ->
+            consumers.stream()
+                .filter(of -> rows.values().stream().anyMatch(row -> isDue(row, of)))
+                .collect(Collectors.toSet()));
   }
 
   @Override
@@ -557,6 +562,19 @@ public final class FakeActivityStore implements ActivityStore {
           }
           return null;
         });
+  }
+
+  @Override
+  public Future<Set<String>> mayNeedSweep(Set<String> consumers) {
+    return call(
+        "mayNeedSweep",
+        () ->
+            rows.values().stream()
+                .filter(r -> r.state == ActivityState.RUNNING && !r.awaiting)
+                .filter(r -> r.leaseUntil <= nanos.getAsLong())
+                .map(r -> r.id.consumer())
+                .filter(consumers::contains)
+                .collect(Collectors.toSet()));
   }
 
   @Override

@@ -6,13 +6,110 @@ import dev.fencepost.api.Receipt;
 import dev.fencepost.api.TransientFailure;
 import dev.fencepost.config.ActivityConfig;
 import dev.fencepost.model.ActivityKind;
+import dev.fencepost.model.AttemptOutcome;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** A queue in which nothing is due costs next to nothing and keeps no slot. */
 class IdleQueueTest {
+  private static final int MINUTE = 60_000;
+
   private final Bench bench = new Bench();
+
+  private static Bench idle(int queues) {
+    return new Bench()
+        .queues(queues)
+        .type("t", ActivityKind.IDEMPOTENT, c -> Bench.done())
+        .effect("e", c -> Bench.done())
+        .start();
+  }
+
+  @Test
+  void aHundredIdleQueuesSetAsManyTimersAsOne() {
+    Bench one = idle(1).advance(MINUTE);
+    Bench hundred = idle(100).advance(MINUTE);
+
+    // Sweeps come at random, twelve to sixteen times a minute.
+    assertThat(hundred.time.set).isBetween(one.time.set - 20, one.time.set + 20);
+    assertThat(hundred.time.wakeUps)
+        .as("four looks at the loop's lag a second, with which nearly all the rest coincides")
+        .isBetween(240, 260);
+  }
+
+  @Test
+  void aHundredIdleQueuesAskTheDatabaseAsOneDoes() {
+    Bench hundred = idle(100).advance(MINUTE);
+
+    assertThat(hundred.store.count("mayBeDue")).as("retries and suspects").isEqualTo(120);
+    assertThat(hundred.store.count("mayNeedSweep")).isBetween(12L, 16L);
+    assertThat(hundred.store.calls)
+        .doesNotContain("expired", "renew", "claimDue", "claimSuspect", "uncopied");
+  }
+
+  @Test
+  void afterItsWorkIsDoneAQueueIsAsQuietAsBefore() {
+    Bench worked = idle(100).advance(MINUTE);
+    int before = worked.time.set;
+    worked.advance(MINUTE);
+    int quiet = worked.time.set - before;
+
+    worked.deliver("t", "a").deliver("e", "b").advance(MINUTE);
+    assertThat(worked.ran).containsExactly("a", "b");
+    before = worked.time.set;
+    worked.advance(MINUTE);
+
+    assertThat(worked.time.set - before).isBetween(quiet - 20, quiet + 20);
+    assertThat(worked.store.calls).doesNotContain("renew");
+  }
+
+  @Test
+  void workThatComesAfterARestHasItsLeaseRenewedAndItsLimitSeen() {
+    Promise<Receipt> never = Promise.promise();
+    bench
+        .type("t", ActivityKind.IDEMPOTENT, c -> never.future())
+        .start()
+        .advance(MINUTE + 123)
+        .deliver("t", "late");
+
+    bench.advance(10_000);
+    assertThat(bench.store.count("renew")).as("by renew-every").isEqualTo(1);
+    bench.advance(10_000 - 1);
+    assertThat(bench.store.attempts).isEmpty();
+    bench.advance(LimitWatch.EVERY.toMillis() + 1);
+    assertThat(bench.store.attempts)
+        .as("at its hard limit")
+        .extracting(FakeActivityStore.Attempt::outcome)
+        .containsExactly(AttemptOutcome.TIMED_OUT);
+  }
+
+  @Test
+  void theLoopIsWatchedOnlyWhileHandlersAreCalled() {
+    bench.type("t", ActivityKind.IDEMPOTENT, c -> Bench.done()).start().advance(MINUTE);
+    assertThat(bench.loopChecks).isEmpty();
+
+    bench.deliver("t", "a", "b");
+    assertThat(bench.loopChecks).hasSize(1);
+
+    bench.loopChecks.get(0).run();
+    assertThat(bench.loopChecks).as("none is inside a handler").hasSize(1);
+
+    bench.deliver("t", "c");
+    assertThat(bench.loopChecks).hasSize(2);
+  }
+
+  @Test
+  void aLagIsKnownToTheFirstDeliveryAfterARest() {
+    bench.type("t", ActivityKind.IDEMPOTENT, c -> Bench.done()).start().advance(MINUTE + 10);
+    bench.time.sleepThrough(Duration.ofMillis(600));
+
+    bench.deliver("t", "a");
+    assertThat(bench.ran).isEmpty();
+
+    bench.advance(Admission.CHECK_EVERY.toMillis());
+    assertThat(bench.ran).containsExactly("a");
+  }
 
   @Test
   void nothingDueAsksNoBudget() {

@@ -16,6 +16,12 @@ public final class VirtualTimers implements Timers {
   private long now = 1_000_000_000_000L;
   private long order;
 
+  /** Timers that have been set. */
+  public int set;
+
+  /** Instants at which something was to run. */
+  public int wakeUps;
+
   /** By how much the process's clock is wrong. */
   public volatile Duration clockError = Duration.ZERO;
 
@@ -32,6 +38,7 @@ public final class VirtualTimers implements Timers {
   @Override
   public Timer after(Duration delay, Runnable task) {
     boolean[] cancelled = {false};
+    set++;
     tasks.add(new Task(now + delay.toNanos(), order++, task, cancelled));
     return () -> cancelled[0] = true;
   }
@@ -70,6 +77,7 @@ public final class VirtualTimers implements Timers {
     while (!tasks.isEmpty() && tasks.peek().at() <= until) {
       Task task = tasks.remove();
       synchronized (this) {
+        wakeUps += !task.cancelled()[0] && task.at() > now ? 1 : 0;
         now = Math.max(now, task.at());
       }
       if (!task.cancelled()[0]) {

@@ -12,9 +12,13 @@ import java.util.concurrent.TimeUnit;
 /** A process of its own for one contender, nearly always a JVM; it ends with this one. */
 final class JavaProcess implements AutoCloseable {
 
-  /** As {@code bin/fencepost} runs the product; peers get the same collector. */
+  /** As {@code bin/fencepost} runs the product; peers get the same. */
   private static final List<String> OPTIONS =
-      List.of("-XX:+UseParallelGC", "-XX:+ExitOnOutOfMemoryError", "-Dfile.encoding=UTF-8");
+      List.of(
+          "-XX:+UseParallelGC",
+          "-XX:+ExitOnOutOfMemoryError",
+          "-XX:PerfDataSamplingInterval=1000",
+          "-Dfile.encoding=UTF-8");
 
   private final Process process;
   private final Path log;

@@ -1,0 +1,57 @@
+package dev.fencepost.worker;
+
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Asks once a second for all queues which of them may have anything due, and wakes the retries of
+ * those: a hundred queues in which nothing is due cost one question. What this process has
+ * scheduled itself is waited for by the queue's own timer.
+ */
+final class RetryLook {
+  static final Duration EVERY = Duration.ofSeconds(1);
+
+  private final WorkerEnv env;
+  private final Map<String, RetryScheduler> schedulers = new LinkedHashMap<>();
+  private final Map<String, Rearmed> retries = new LinkedHashMap<>();
+
+  RetryLook(WorkerEnv env) {
+    this.env = env;
+  }
+
+  void add(String consumer, RetryScheduler scheduler, Rearmed loop) {
+    schedulers.put(consumer, scheduler);
+    retries.put(consumer, loop);
+  }
+
+  Duration pause() {
+    return Beat.untilWhole(env.timers(), EVERY);
+  }
+
+  Future<Void> tick() {
+    if (!env.admission().open()) {
+      return Future.succeededFuture();
+    }
+    return env.store()
+        .mayBeDue(schedulers.keySet())
+        .onComplete(asked -> env.admission().database(asked.cause()))
+        .map(
+            due -> {
+              wake(due);
+              return null;
+            });
+  }
+
+  /** Those with something to do, and those who keep slots for something that is gone. */
+  private void wake(Set<String> due) {
+    retries.forEach(
+        (consumer, loop) -> {
+          if (due.contains(consumer) || schedulers.get(consumer).keepsSlots()) {
+            loop.nudge();
+          }
+        });
+  }
+}
