@@ -40,7 +40,9 @@ final class PulseSql {
       select waits, consumer from waiting
       """;
 
-  /** Who has activities claimed longer than $1 milliseconds ago: whether they may go is not asked. */
+  /**
+   * Who has activities claimed longer than $1 milliseconds ago: whether they may go is not asked.
+   */
   static final String OLD =
       """
       with recursive known as (

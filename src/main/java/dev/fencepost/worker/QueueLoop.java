@@ -52,11 +52,7 @@ final class QueueLoop implements Deliveries.Listener {
     this.all = List.copyOf(lanes.values());
     this.gates =
         new Gates(
-            config.intake().concurrency(),
-            all,
-            env.admission(),
-            env.timers()::nanos,
-            steps::claim);
+            config.intake().concurrency(), all, env.admission(), env.timers()::nanos, steps::claim);
     this.order = new KeyOrder(gates::offer);
     this.decoder = new MessageDecoder(config.name(), config.defaultType());
     this.stray = new Stray(env, config, this::deadLettered);

@@ -14,8 +14,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Starts what is due in the database: retries, work that was interrupted, decisions of operators.
- * Rests until {@link RetryLook} finds something due, or what was scheduled here is. They pass the same gates as deliveries; a type that is always full gives them some of the slots
- * that come free, more while there is more to do.
+ * Rests until {@link RetryLook} finds something due, or what was scheduled here is. They pass the
+ * same gates as deliveries; a type that is always full gives them some of the slots that come free,
+ * more while there is more to do.
  */
 final class RetryScheduler {
   private static final Logger LOG = LoggerFactory.getLogger(RetryScheduler.class);

@@ -164,8 +164,7 @@ class PgIdleIT {
 
     schema.elapse(consumer, Duration.ofDays(8));
 
-    Await.until(
-        "its row is gone", () -> result(seldom.purge(consumer, kept, 10)).equals(1));
+    Await.until("its row is gone", () -> result(seldom.purge(consumer, kept, 10)).equals(1));
   }
 
   @Test
