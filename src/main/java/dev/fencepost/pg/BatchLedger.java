@@ -3,6 +3,7 @@ package dev.fencepost.pg;
 import dev.fencepost.model.ActivityId;
 import dev.fencepost.worker.Claim;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -38,9 +39,20 @@ final class BatchLedger {
     starts.put(new Start(id, fence), of);
   }
 
-  /** All rows of the batch are first starts that nothing stands behind: see {@link #whole}. */
-  void alike(Batch batch) {
-    alike.add(batch);
+  /**
+   * First starts, each with its batch.
+   *
+   * @param allAlike whether they are all that their batches have, and nothing stands behind any of
+   *     them: see {@link #whole}
+   */
+  void started(Map<ActivityId, Batch> firsts, boolean allAlike) {
+    Map<Batch, Integer> counts = new HashMap<>();
+    firsts.values().forEach(batch -> counts.merge(batch, 1, Integer::sum));
+    counts.forEach((batch, count) -> running.merge(batch, count, Integer::sum));
+    if (allAlike) {
+      alike.addAll(counts.keySet());
+    }
+    firsts.forEach((id, batch) -> starts.put(new Start(id, 1), batch));
   }
 
   /** The batch of a start, as far as it is known that all its running rows are alike. */
@@ -59,6 +71,15 @@ final class BatchLedger {
     Batch batch = forget(ticket);
     if (batch != null && running.computeIfPresent(batch, BatchLedger::oneLess) == null) {
       alike.remove(batch);
+      empty.add(batch);
+    }
+  }
+
+  /** All that still ran of these batches runs no more. */
+  void ended(List<Batch> whole, List<Claim.Ticket> tickets) {
+    tickets.forEach(ticket -> starts.remove(new Start(ticket.id(), ticket.fence())));
+    for (Batch batch : whole) {
+      forget(batch);
       empty.add(batch);
     }
   }

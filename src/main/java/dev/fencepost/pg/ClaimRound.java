@@ -9,11 +9,12 @@ import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Deliveries of one transaction and their answers, which count once it has committed. */
 final class ClaimRound {
@@ -21,9 +22,9 @@ final class ClaimRound {
   private final long tag;
   private final boolean allNew;
   private final Map<ActivityId, Claim.Answer> answers = new LinkedHashMap<>();
-  private final Map<ActivityId, Long> started = new HashMap<>();
-  private final Set<BatchLedger.Batch> alike = new HashSet<>();
+  private final Map<ActivityId, BatchLedger.Batch> started = new HashMap<>();
   private final KeyReleases.Keys ended = new KeyReleases.Keys();
+  private boolean alike;
   private boolean due;
 
   /**
@@ -80,10 +81,8 @@ final class ClaimRound {
           .startNew(connection, owner, tag, requests)
           .map(
               batch -> {
-                requests.forEach(request -> started(request, batch));
-                if (requests.stream().allMatch(WholeBatches::mayBe)) {
-                  requests.forEach(r -> alike.add(new BatchLedger.Batch(r.id().consumer(), batch)));
-                }
+                started(requests, request -> batch);
+                alike = requests.stream().allMatch(WholeBatches::mayBe);
                 return null;
               });
     }
@@ -93,19 +92,27 @@ final class ClaimRound {
             rows -> {
               Map<ActivityId, Long> batches = new HashMap<>();
               rows.forEach(row -> batches.put(ActivityRows.id(row), row.getLong("batch")));
-              for (Claim.Request request : requests) {
-                Long batch = batches.get(request.id());
-                if (batch != null) {
-                  started(request, batch);
-                }
-              }
+              started(requests, request -> batches.get(request.id()));
               return again(connection, ClaimGroups.unanswered(requests, answers), Again.CLAIM);
             });
   }
 
-  private void started(Claim.Request request, long batch) {
-    started.put(request.id(), batch);
-    answers.put(request.id(), new Claim.Started(ClaimGroups.first(request)));
+  /** Neighbours mostly share their batch: it is made once for them. */
+  private void started(
+      List<Claim.Request> requests, Function<Claim.Request, @Nullable Long> batchOf) {
+    BatchLedger.Batch last = null;
+    for (Claim.Request request : requests) {
+      Long number = batchOf.apply(request);
+      if (number == null) {
+        continue;
+      }
+      String consumer = request.id().consumer();
+      if (last == null || last.number() != number || !last.consumer().equals(consumer)) {
+        last = new BatchLedger.Batch(consumer, number);
+      }
+      started.put(request.id(), last);
+      answers.put(request.id(), new Claim.Started(ClaimGroups.first(request)));
+    }
   }
 
   /** Blocked or unresolved rows, and those that are due at once. */
@@ -168,8 +175,7 @@ final class ClaimRound {
     if (due) {
       pulse.scheduled(Duration.ZERO);
     }
-    started.forEach((id, batch) -> batches.started(id, 1, batch));
-    alike.forEach(batches::alike);
+    batches.started(started, alike);
     return releases.after(answers, ended);
   }
 }

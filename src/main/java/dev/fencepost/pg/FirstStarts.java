@@ -41,7 +41,7 @@ final class FirstStarts {
   }
 
   private static boolean alike(Claim.Request one, Claim.Request other) {
-    return one.work() == other.work() && one.id().consumer().equals(other.id().consumer());
+    return one.work().equals(other.work()) && one.id().consumer().equals(other.id().consumer());
   }
 
   /** Counted from 1, as the arrays of a statement are. */

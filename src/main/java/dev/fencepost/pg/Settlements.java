@@ -4,7 +4,6 @@ import dev.fencepost.api.Receipt;
 import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.ErrorInfo;
-import dev.fencepost.model.ReceiptOutcome;
 import dev.fencepost.worker.Claim;
 import dev.fencepost.worker.Settlement;
 import io.vertx.core.Future;
@@ -89,29 +88,35 @@ final class Settlements {
   private final class Round {
     private final String owner;
     private final List<Settlement> group;
-    private final List<Integer> order;
-    private final Map<Integer, Boolean> ours = new HashMap<>();
+    private final Boolean[] ours; // null: not known yet
     private final KeyReleases.Keys ended = new KeyReleases.Keys();
+    private WholeBatches whole = WholeBatches.none();
 
     Round(String owner, List<Settlement> group) {
       this.owner = owner;
       this.group = group;
-      this.order = new ArrayList<>();
-      for (int i = 0; i < group.size(); i++) {
-        order.add(i);
-      }
-      order.sort(Comparator.comparing(i -> group.get(i).ticket().id(), ClaimGroups.byKey()));
+      this.ours = new Boolean[group.size()];
     }
 
     Future<Void> run(SqlConnection connection) {
-      List<Integer> plain = order.stream().filter(i -> plain(group.get(i))).toList();
-      return WholeBatches.of(batches, plain, group::get)
-          .complete(connection, completeBatches, owner)
+      return WholeBatches.of(batches, group)
+          .complete(connection, completeBatches, owner, batches)
           .compose(
-              whole -> {
-                whole.forEach(index -> done(index, null, true));
-                return complete(connection, plain.stream().filter(this::unsettled).toList());
-              })
+              completed -> {
+                whole = completed;
+                for (int i = 0; i < ours.length; i++) {
+                  if (whole.has(i)) {
+                    ours[i] = true; // nothing stands behind them
+                  }
+                }
+                return rest(connection);
+              });
+    }
+
+    private Future<Void> rest(SqlConnection connection) {
+      List<Integer> plain =
+          unsettled().stream().filter(i -> WholeBatches.plain(group.get(i))).toList();
+      return complete(connection, plain)
           .compose(v -> change(connection))
           .compose(v -> missed(connection));
     }
@@ -166,21 +171,25 @@ final class Settlements {
           .missed(connection, owner, rest.stream().map(group::get).toList())
           .map(
               applied -> {
-                applied.forEach((at, before) -> ours.put(rest.get(at), before));
+                applied.forEach((at, before) -> ours[rest.get(at)] = before);
                 return null;
               });
     }
 
+    /** In the order of the primary key: rows are locked in that order. */
     private List<Integer> unsettled() {
-      return order.stream().filter(this::unsettled).toList();
-    }
-
-    private boolean unsettled(int index) {
-      return !ours.containsKey(index);
+      List<Integer> rest = new ArrayList<>();
+      for (int i = 0; i < ours.length; i++) {
+        if (ours[i] == null) {
+          rest.add(i);
+        }
+      }
+      rest.sort(Comparator.comparing(i -> ticket(i).id(), ClaimGroups.byKey()));
+      return rest;
     }
 
     private void done(int index, @Nullable String key, boolean over) {
-      ours.put(index, true);
+      ours[index] = true;
       if (over) {
         ended.ended(id(index), key);
       }
@@ -189,17 +198,26 @@ final class Settlements {
     Future<List<Boolean>> settled() {
       List<Boolean> answers = new ArrayList<>(group.size());
       for (int i = 0; i < group.size(); i++) {
-        boolean our = ours.getOrDefault(i, false);
-        answers.add(our);
-        Settlement.How how = group.get(i).how();
-        if (our && !(how instanceof Settlement.Undecided)) {
+        answers.add(Boolean.TRUE.equals(ours[i]));
+        SettlementChanges.announce(group.get(i).how(), pulse);
+      }
+      tell();
+      return releases.after(answers, ended);
+    }
+
+    private void tell() {
+      List<Claim.Ticket> together = new ArrayList<>();
+      for (int i = 0; i < ours.length; i++) {
+        if (whole.has(i)) {
+          together.add(ticket(i));
+        } else if (Boolean.TRUE.equals(ours[i])
+            && !(group.get(i).how() instanceof Settlement.Undecided)) {
           batches.ended(ticket(i));
         } else {
           batches.lost(ticket(i));
         }
-        SettlementChanges.announce(how, pulse);
       }
-      return releases.after(answers, ended);
+      batches.ended(whole.batches(), together);
     }
 
     private Claim.Ticket ticket(int index) {
@@ -209,11 +227,6 @@ final class Settlements {
     private ActivityId id(int index) {
       return ClaimGroups.storable(ticket(index).id());
     }
-  }
-
-  private static boolean plain(Settlement settlement) {
-    return settlement.how() instanceof Settlement.Completed done
-        && done.receipt().outcome() == ReceiptOutcome.SUCCEEDED;
   }
 
   /** As a settlement, for what the audit log is told of a receipt that came too late. */

@@ -3,16 +3,17 @@ package dev.fencepost.pg;
 import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.ReceiptOutcome;
 import dev.fencepost.pg.BatchLedger.Batch;
 import dev.fencepost.worker.Claim;
 import dev.fencepost.worker.Settlement;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.IntFunction;
 
 /**
  * Batches of which a group of plain successes ends all that still runs. They are completed by their
@@ -21,14 +22,18 @@ import java.util.function.IntFunction;
  * key.
  */
 final class WholeBatches {
-  private final BatchLedger ledger;
-  private final List<Batch> batches;
-  private final List<Integer> rows;
+  private static final WholeBatches NONE = new WholeBatches(List.of(), new BitSet());
 
-  private WholeBatches(BatchLedger ledger, List<Batch> batches, List<Integer> rows) {
-    this.ledger = ledger;
+  private final List<Batch> batches;
+  private final BitSet rows;
+
+  private WholeBatches(List<Batch> batches, BitSet rows) {
     this.batches = batches;
     this.rows = rows;
+  }
+
+  static WholeBatches none() {
+    return NONE;
   }
 
   /** Whether the first start of this event may be completed with its batch. */
@@ -36,58 +41,75 @@ final class WholeBatches {
     return request.key() == null && request.work().kind() != ActivityKind.IRREVERSIBLE;
   }
 
+  static boolean plain(Settlement settlement) {
+    return settlement.how() instanceof Settlement.Completed done
+        && done.receipt().outcome() == ReceiptOutcome.SUCCEEDED;
+  }
+
   /**
-   * @param plain indexes of plain successes, each the only one of its start
+   * @param group each the only one of its start
    */
-  static WholeBatches of(BatchLedger ledger, List<Integer> plain, IntFunction<Settlement> group) {
-    Map<Batch, List<Integer>> found = new HashMap<>();
-    for (int index : plain) {
-      Settlement settlement = group.apply(index);
+  static WholeBatches of(BatchLedger ledger, List<Settlement> group) {
+    Map<Batch, BitSet> found = new HashMap<>();
+    for (int i = 0; i < group.size(); i++) {
+      Settlement settlement = group.get(i);
       Batch batch = silent(settlement) ? ledger.ofAlike(settlement.ticket()) : null;
       if (batch != null) {
-        found.computeIfAbsent(batch, b -> new ArrayList<>()).add(index);
+        found.computeIfAbsent(batch, b -> new BitSet()).set(i);
       }
     }
     List<Batch> batches = new ArrayList<>();
-    List<Integer> rows = new ArrayList<>();
+    BitSet rows = new BitSet();
     found.forEach(
         (batch, in) -> {
-          if (ledger.whole(batch, in.size())) {
+          if (ledger.whole(batch, in.cardinality())) {
             batches.add(batch);
-            rows.addAll(in);
+            rows.or(in);
           }
         });
-    return new WholeBatches(ledger, batches, rows);
+    return new WholeBatches(batches, rows);
+  }
+
+  private static boolean silent(Settlement settlement) {
+    return settlement.how() instanceof Settlement.Completed done
+        && plain(settlement)
+        && done.receipt().body() == null;
   }
 
   static Columns<Batch> numbers(Columns<Batch> batches) {
     return batches.names(Batch::consumer).longs(Batch::number);
   }
 
-  private static boolean silent(Settlement settlement) {
-    return settlement.how() instanceof Settlement.Completed done && done.receipt().body() == null;
+  List<Batch> batches() {
+    return batches;
   }
 
-  /** Those that are completed now: all of them, or (as far as is known) none. */
-  Future<List<Integer>> complete(SqlConnection connection, String sql, String owner) {
+  /** Whether the row of the settlement at this place is one of theirs. */
+  boolean has(int index) {
+    return rows.get(index);
+  }
+
+  /** Itself, when all of it is completed now; none, when (as far as is known) nothing of it is. */
+  Future<WholeBatches> complete(
+      SqlConnection connection, String sql, String owner, BatchLedger ledger) {
     if (batches.isEmpty()) {
-      return Future.succeededFuture(List.of());
+      return Future.succeededFuture(NONE);
     }
     Columns<Batch> columns =
         numbers(numbers(new Columns<>(ledger.drain()).value(owner)).of(batches));
     return connection
         .preparedQuery(sql)
         .execute(columns.tuple())
-        .compose(updated -> judged(updated.rowCount()));
+        .compose(updated -> judged(ledger, updated.rowCount()));
   }
 
-  private Future<List<Integer>> judged(int updated) {
-    if (updated > rows.size()) {
+  private Future<WholeBatches> judged(BatchLedger ledger, int updated) {
+    if (updated > rows.cardinality()) {
       batches.forEach(ledger::forget);
       return Future.failedFuture(
           new FencepostException(
               FailureKind.DATABASE_CONFLICT, "more rows run in a batch than were known"));
     }
-    return Future.succeededFuture(updated == rows.size() ? rows : List.of());
+    return Future.succeededFuture(updated == rows.cardinality() ? this : NONE);
   }
 }
