@@ -2,6 +2,8 @@ package dev.fencepost.bench;
 
 import dev.fencepost.testing.Await;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * One program under measurement: a process, its queue and a PostgreSQL of its own. It stays alive
@@ -20,7 +22,7 @@ abstract class Contender implements AutoCloseable {
     this.name = name;
     this.settings = settings;
     this.servers = servers;
-    this.queue = new Queue(servers.brokerUri(), "bench." + name.replace(' ', '-'), queueType);
+    this.queue = new Queue(servers.brokerUri(), "bench." + Paths.word(name), queueType);
     this.database = new Servers.Database();
   }
 
@@ -28,6 +30,15 @@ abstract class Contender implements AutoCloseable {
   abstract void prepare();
 
   abstract JavaProcess launch();
+
+  /** Starts a peer's main class with the arguments that all of them get, and its own. */
+  final JavaProcess launchPeer(Class<?> main, String... more) {
+    List<String> line =
+        new ArrayList<>(
+            List.of(main.getName(), database.jdbcUrl(), servers.brokerUri(), queue.name()));
+    line.addAll(List.of(more));
+    return JavaProcess.start(name, Paths.peers(), line);
+  }
 
   /** Part of the common number of messages that it gets: the slow ones would take all day. */
   double share() {
@@ -54,9 +65,18 @@ abstract class Contender implements AutoCloseable {
     return process;
   }
 
+  /** All that it runs in: its CPU time and memory are theirs together. */
+  List<JavaProcess> processes() {
+    return List.of(process);
+  }
+
   final void start() {
     prepare();
     process = launch();
+    awaitReady();
+  }
+
+  final void awaitReady() {
     await("ready", Duration.ofMinutes(2), this::ready);
   }
 
@@ -66,25 +86,40 @@ abstract class Contender implements AutoCloseable {
   }
 
   final void freeze() {
-    process.stop();
+    stop();
     database.pause();
   }
 
-  final void thaw() {
+  void thaw() {
     database.resume();
-    process.resume();
+    resume();
+  }
+
+  /** Freezes what it runs in, but not its PostgreSQL. */
+  final void stop() {
+    processes().forEach(JavaProcess::stop);
+  }
+
+  final void resume() {
+    processes().forEach(JavaProcess::resume);
+  }
+
+  final boolean isAlive() {
+    return processes().stream().allMatch(JavaProcess::isAlive);
   }
 
   final void checkAlive() {
-    if (!process.isAlive()) {
-      throw new IllegalStateException(name + " has ended\n" + process.logText());
+    for (JavaProcess each : processes()) {
+      if (!each.isAlive()) {
+        throw new IllegalStateException(name + " has ended\n" + each.logText());
+      }
     }
   }
 
   final void await(String what, Duration deadline, java.util.concurrent.Callable<Boolean> condition) {
     try {
       // What the condition throws counts as false: an ended process is looked for apart.
-      Await.until(name + ": " + what, deadline, () -> !process.isAlive() || condition.call());
+      Await.until(name + ": " + what, deadline, () -> !isAlive() || condition.call());
       checkAlive();
     } catch (AssertionError e) {
       throw new IllegalStateException(e.getMessage() + "\n" + tail(process.logText()), e);
@@ -97,10 +132,24 @@ abstract class Contender implements AutoCloseable {
 
   /** CPU seconds so far of the contender, its PostgreSQL and the broker. */
   final Cpu cpu() {
-    return new Cpu(Proc.cpu(process.pid()), database.cpu(), servers.brokerCpu());
+    return new Cpu(own(), database.cpu(), servers.brokerCpu());
+  }
+
+  private double own() {
+    return processes().stream().mapToDouble(each -> Proc.cpu(each.pid())).sum();
+  }
+
+  final double memory() {
+    return processes().stream().mapToDouble(each -> Proc.residentMebibytes(each.pid())).sum();
   }
 
   record Cpu(double own, double postgres, double broker) {
+    static final Cpu NONE = new Cpu(0, 0, 0);
+
+    Cpu plus(Cpu other) {
+      return new Cpu(own + other.own, postgres + other.postgres, broker + other.broker);
+    }
+
     Cpu minus(Cpu other) {
       return new Cpu(own - other.own, postgres - other.postgres, broker - other.broker);
     }
@@ -110,7 +159,7 @@ abstract class Contender implements AutoCloseable {
   public void close() {
     database.resume();
     if (process != null) {
-      process.close();
+      processes().forEach(JavaProcess::close);
     }
     database.close();
     queue.close();

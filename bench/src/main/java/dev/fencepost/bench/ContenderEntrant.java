@@ -84,7 +84,7 @@ abstract class ContenderEntrant<C extends Contender> implements Entrant {
     double statements = contender.database().statements() / messages;
     try {
       Files.writeString(
-          Paths.RUN.resolve(name().replace(' ', '-') + ".statements"),
+          Paths.run(name(), ".statements"),
           contender.database().costliestStatements());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -93,6 +93,6 @@ abstract class ContenderEntrant<C extends Contender> implements Entrant {
   }
 
   protected final double memory() {
-    return Proc.residentMebibytes(contender.process().pid());
+    return contender.memory();
   }
 }

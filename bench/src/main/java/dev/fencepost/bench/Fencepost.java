@@ -15,12 +15,20 @@ final class Fencepost {
       "insert into fencepost.outbox (exchange, routing_key, type, key, payload)"
           + " values ('%s', '%s', 'order.placed', ?, ?)";
 
+  private static final String FINISHED =
+      "select count(finished_at) from fencepost.activities";
+
   private Fencepost() {}
+
+  /** Work that is done and over. */
+  static long finished(Servers.Database database) {
+    return database.number(FINISHED);
+  }
 
   /** Writes the file, migrates, and returns the file. */
   static Path migrate(String name, String configuration) {
     try {
-      Path file = Paths.RUN.resolve(name.replace(' ', '-') + ".yaml");
+      Path file = Paths.run(name, ".yaml");
       Files.createDirectories(file.getParent());
       Files.writeString(file, configuration);
       JavaProcess migration =
@@ -72,7 +80,7 @@ final class Fencepost {
 
   /** Rows committed in one transaction, keys spread evenly. */
   static String fill(Destination to, int rows, int size) {
-    return ("insert into fencepost.outbox (exchange, routing_key, type, key, payload)"
+    return ("insert " + Servers.BENCH + "into fencepost.outbox (exchange, routing_key, type, key, payload)"
             + " select '%s', '%s', 'order.placed', 'order-' || i %% %d,"
             + " int4send(i) || convert_to(repeat('x', %d), 'UTF8')"
             + " from generate_series(0, %d - 1) i")

@@ -59,6 +59,6 @@ final class FencepostBoth extends Relay {
   }
 
   long finished() {
-    return database.number("select count(finished_at) from fencepost.activities");
+    return Fencepost.finished(database);
   }
 }

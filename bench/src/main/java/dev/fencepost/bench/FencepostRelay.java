@@ -5,7 +5,13 @@ import java.nio.file.Path;
 /** The product's relay. */
 class FencepostRelay extends Relay {
 
-  private final String options;
+  private static final int LANES = 8;
+
+  /** How many processes have an even share of the lanes. */
+  private static final String EVEN =
+      "select count(*) from (select owner from fencepost.relay_lanes where lease_until > now()"
+          + " group by owner having count(*) = %d) even";
+
   private final String[] jvm;
   private Path file;
 
@@ -13,9 +19,11 @@ class FencepostRelay extends Relay {
     this("fencepost", "", servers, queueType);
   }
 
-  FencepostRelay(String name, String options, Servers servers, String queueType, String... jvm) {
-    super(name, "8 lanes, ordering key, all defaults" + options, servers, queueType);
-    this.options = options;
+  /**
+   * @param more what is to be said about it beside its settings
+   */
+  FencepostRelay(String name, String more, Servers servers, String queueType, String... jvm) {
+    super(name, LANES + " lanes, ordering key, all defaults" + more, servers, queueType);
     this.jvm = jvm;
   }
 
@@ -23,7 +31,7 @@ class FencepostRelay extends Relay {
   void prepare() {
     file =
         Fencepost.migrate(
-            name(), Fencepost.servers(servers, database) + "worker: {enabled: false}\n" + options);
+            name(), Fencepost.servers(servers, database) + "worker: {enabled: false}\n");
   }
 
   /** Where its events go. */
@@ -37,8 +45,25 @@ class FencepostRelay extends Relay {
   }
 
   /** One more process beside the first. */
-  JavaProcess another(int number) {
+  final JavaProcess another(int number) {
     return Fencepost.run(name() + " " + number, file, jvm);
+  }
+
+  /** How many processes share the lanes. */
+  int owners() {
+    return 1;
+  }
+
+  @Override
+  final boolean ready() {
+    return database.number(EVEN.formatted(LANES / owners())) == owners();
+  }
+
+  /** Its leases have run out while it was frozen. */
+  @Override
+  final void thaw() {
+    super.thaw();
+    awaitReady();
   }
 
   @Override

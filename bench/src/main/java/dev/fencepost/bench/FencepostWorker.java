@@ -33,6 +33,6 @@ final class FencepostWorker extends Worker {
 
   @Override
   long results() {
-    return database.number("select count(finished_at) from fencepost.activities");
+    return Fencepost.finished(database);
   }
 }

@@ -8,6 +8,7 @@ final class Figures {
 
   static final String RATE = "rate";
   static final String DELIVERIES = "deliveries_rate";
+  static final String COST = "own_and_postgres_cpu_us";
   static final String OWN = "own_cpu_us";
   static final String POSTGRES = "postgres_cpu_us";
   static final String BROKER = "broker_cpu_us";
@@ -27,6 +28,7 @@ final class Figures {
     HEADS.put(P999, "p99.9 ms");
     HEADS.put(OWN, "own CPU µs");
     HEADS.put(POSTGRES, "PostgreSQL CPU µs");
+    HEADS.put(COST, "own + PostgreSQL CPU µs");
     HEADS.put(BROKER, "broker CPU µs");
     HEADS.put(STATEMENTS, "statements");
     HEADS.put(MEMORY, "memory MiB");
@@ -45,13 +47,25 @@ final class Figures {
 
   /** Rate and CPU time per message between two moments. */
   static Map<String, Double> between(Moment from, Moment to) {
-    double messages = Math.abs(to.count() - from.count());
-    Contender.Cpu cpu = to.cpu().minus(from.cpu());
+    return of(
+        Math.abs(to.count() - from.count()),
+        to.nanos() - from.nanos(),
+        to.cpu().minus(from.cpu()));
+  }
+
+  /** Rate and CPU time per message. */
+  static Map<String, Double> of(double messages, long nanos, Contender.Cpu cpu) {
     Map<String, Double> figures = new LinkedHashMap<>();
-    figures.put(RATE, messages * 1e9 / (to.nanos() - from.nanos()));
+    figures.put(RATE, messages * 1e9 / nanos);
     figures.put(OWN, cpu.own() * 1e6 / messages);
     figures.put(POSTGRES, cpu.postgres() * 1e6 / messages);
     figures.put(BROKER, cpu.broker() * 1e6 / messages);
+    return figures;
+  }
+
+  /** The same with what its own process and PostgreSQL cost together. */
+  static Map<String, Double> withCost(Map<String, Double> figures) {
+    figures.put(COST, figures.get(OWN) + figures.get(POSTGRES));
     return figures;
   }
 

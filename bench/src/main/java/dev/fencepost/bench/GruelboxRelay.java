@@ -4,7 +4,6 @@ import dev.fencepost.bench.peer.GruelboxOutbox;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 
 /** gruelbox transaction-outbox: its rows hold an invocation as JSON, which it runs later. */
 final class GruelboxRelay extends Relay {
@@ -41,15 +40,7 @@ final class GruelboxRelay extends Relay {
 
   @Override
   JavaProcess launch() {
-    return JavaProcess.start(
-        name(),
-        Paths.peers(),
-        List.of(
-            GruelboxOutbox.class.getName(),
-            database.jdbcUrl(),
-            servers.brokerUri(),
-            queue.name(),
-            latency ? GruelboxOutbox.IMMEDIATE : GruelboxOutbox.FLUSHING));
+    return launchPeer(GruelboxOutbox.class, latency ? GruelboxOutbox.IMMEDIATE : GruelboxOutbox.FLUSHING);
   }
 
   @Override
@@ -57,7 +48,7 @@ final class GruelboxRelay extends Relay {
     if (!latency) {
       return super.commit(events, rate, size);
     }
-    Path moments = Paths.RUN.resolve(name() + ".moments");
+    Path moments = Paths.run(name(), ".moments");
     Files.deleteIfExists(moments);
     process().tell(events + " " + rate + " " + size + " " + moments);
     await("events are written", Duration.ofMinutes(10), () -> Files.exists(moments));

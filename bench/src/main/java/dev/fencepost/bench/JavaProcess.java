@@ -45,7 +45,7 @@ final class JavaProcess implements AutoCloseable {
     if (classPath.equals(Paths.peers())) {
       line.add("-Dlogback.configurationFile=" + Paths.PEERS_LOG);
     }
-    String more = System.getProperty("bench.jvm." + name.replace(' ', '-'));
+    String more = System.getProperty("bench.jvm." + Paths.word(name));
     if (more != null) {
       line.addAll(List.of(more.split(" ")));
     }
@@ -63,7 +63,7 @@ final class JavaProcess implements AutoCloseable {
     List<String> line = new ArrayList<>(List.of("/usr/bin/setpriv", "--pdeathsig", "KILL"));
     line.addAll(command);
     try {
-      Path log = Paths.RUN.resolve(name.replace(' ', '-') + ".log");
+      Path log = Paths.run(name, ".log");
       Files.createDirectories(log.getParent());
       ProcessBuilder builder = new ProcessBuilder(line).redirectErrorStream(true);
       builder.redirectOutput(log.toFile());

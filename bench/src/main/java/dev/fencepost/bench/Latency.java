@@ -1,6 +1,5 @@
 package dev.fencepost.bench;
 
-import java.util.LinkedHashMap;
 import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -59,15 +58,10 @@ final class Latency extends ContenderEntrant<Relay> {
       histogram.recordValue(Math.max(0, arrived.get(event) - committed[event]));
     }
     LongSummaryStatistics commits = LongStream.of(committed).summaryStatistics();
-    double seconds = (commits.getMax() - commits.getMin()) / 1e9;
-    Map<String, Double> figures = new LinkedHashMap<>();
-    figures.put(Figures.RATE, events / seconds);
+    Map<String, Double> figures = Figures.of(events, commits.getMax() - commits.getMin(), cpu);
     figures.put(Figures.P50, histogram.getValueAtPercentile(50) / 1e6);
     figures.put(Figures.P99, histogram.getValueAtPercentile(99) / 1e6);
     figures.put(Figures.P999, histogram.getValueAtPercentile(99.9) / 1e6);
-    figures.put(Figures.OWN, cpu.own() * 1e6 / events);
-    figures.put(Figures.POSTGRES, cpu.postgres() * 1e6 / events);
-    figures.put(Figures.BROKER, cpu.broker() * 1e6 / events);
     return figures;
   }
 }

@@ -1,7 +1,6 @@
 package dev.fencepost.bench;
 
 import dev.fencepost.bench.peer.NamastackOutbox;
-import java.util.List;
 
 /** namastack-outbox: its rows hold the payload as JSON and the name of a handler. */
 final class NamastackRelay extends Relay {
@@ -38,14 +37,7 @@ final class NamastackRelay extends Relay {
 
   @Override
   JavaProcess launch() {
-    return JavaProcess.start(
-        name(),
-        Paths.peers(),
-        List.of(
-            NamastackOutbox.class.getName(),
-            database.jdbcUrl(),
-            servers.brokerUri(),
-            queue.name()));
+    return launchPeer(NamastackOutbox.class);
   }
 
   /** It owns all its partitions. */

@@ -21,6 +21,16 @@ final class Paths {
 
   private Paths() {}
 
+  /** A name of a contender's as part of others': of a file, a queue or a property. */
+  static String word(String name) {
+    return name.replaceAll("[^A-Za-z0-9.-]+", "-");
+  }
+
+  /** A file of a run, named after whose it is. */
+  static Path run(String name, String suffix) {
+    return RUN.resolve(word(name) + suffix);
+  }
+
   /** The product with the benchmark's handlers, and nothing else. */
   static String product() {
     return CLASSES + File.pathSeparator + PROJECT.resolve("target/fencepost.jar");

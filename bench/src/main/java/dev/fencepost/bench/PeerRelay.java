@@ -1,8 +1,5 @@
 package dev.fencepost.bench;
 
-import java.util.ArrayList;
-import java.util.List;
-
 /** A relay of others over a plain outbox table, run by a main class of ours. */
 class PeerRelay extends Relay {
 
@@ -34,11 +31,7 @@ class PeerRelay extends Relay {
 
   @Override
   JavaProcess launch() {
-    return JavaProcess.start(
-        name(),
-        Paths.peers(),
-        new ArrayList<>(
-            List.of(main.getName(), database.jdbcUrl(), servers.brokerUri(), queue.name())));
+    return launchPeer(main);
   }
 
   @Override

@@ -3,8 +3,6 @@ package dev.fencepost.bench;
 import dev.fencepost.bench.peer.BareConsumer;
 import dev.fencepost.bench.peer.DbSchedulerWorker;
 import dev.fencepost.bench.peer.JobRunrWorker;
-import java.util.ArrayList;
-import java.util.List;
 
 /** A worker of others that leaves receipts, run by a main class of ours. */
 final class PeerWorker extends Worker {
@@ -12,6 +10,8 @@ final class PeerWorker extends Worker {
   static final String RECEIPTS =
       "create table receipt (event_id text primary key,"
           + " recorded_at timestamptz not null default now())";
+
+  private static final String RECORDED = "select count(*) from receipt";
 
   private final Class<?> main;
   private final double share;
@@ -44,15 +44,15 @@ final class PeerWorker extends Worker {
 
   @Override
   JavaProcess launch() {
-    return JavaProcess.start(
-        name(),
-        Paths.peers(),
-        new ArrayList<>(
-            List.of(main.getName(), database.jdbcUrl(), servers.brokerUri(), queue.name())));
+    return launchPeer(main);
   }
 
   @Override
   long results() {
-    return database.number("select count(*) from receipt");
+    return recorded(database);
+  }
+
+  static long recorded(Servers.Database database) {
+    return database.number(RECORDED);
   }
 }

@@ -66,8 +66,7 @@ final class Profiles {
   }
 
   private Path file(Entrant entrant, String suffix) {
-    String name = entrant.name().replaceAll("[^A-Za-z0-9.-]+", "-");
-    return Paths.PROFILES.resolve(scenario + "-" + name + suffix);
+    return Paths.PROFILES.resolve(scenario + "-" + Paths.word(entrant.name()) + suffix);
   }
 
   private static void tell(Entrant entrant, String... words) {

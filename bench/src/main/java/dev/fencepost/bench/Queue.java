@@ -5,8 +5,8 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.rabbitmq.client.DeliverCallback;
+import dev.fencepost.bench.peer.Messages;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.function.IntConsumer;
 
@@ -31,7 +31,8 @@ final class Queue implements Destination, AutoCloseable {
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
-    declare();
+    // A scenario before this one may have left another type of that name.
+    recreate();
   }
 
   String name() {
@@ -69,6 +70,11 @@ final class Queue implements Destination, AutoCloseable {
     call(() -> channel.queueBind(name, exchange, ""));
   }
 
+  /** Throws away what is ready, and says how much it was. */
+  long purge() {
+    return call(() -> (long) channel.queuePurge(name).getMessageCount());
+  }
+
   @Override
   public void recreate() {
     call(() -> channel.queueDelete(name));
@@ -88,14 +94,8 @@ final class Queue implements Destination, AutoCloseable {
           Channel filling = connection.createChannel();
           filling.confirmSelect();
           for (int i = 0; i < count; i++) {
-            BasicProperties properties =
-                new BasicProperties.Builder()
-                    .messageId(prefix + "-" + i)
-                    .type(activity)
-                    .contentType("application/json")
-                    .deliveryMode(2)
-                    .build();
-            filling.basicPublish("", name, properties, body(i, size));
+            BasicProperties properties = Messages.properties(prefix + "-" + i, activity);
+            filling.basicPublish("", name, properties, Messages.body(i, size));
             if (i % CONFIRMED_TOGETHER == CONFIRMED_TOGETHER - 1) {
               filling.waitForConfirmsOrDie(60_000);
             }
@@ -116,13 +116,6 @@ final class Queue implements Destination, AutoCloseable {
           consuming.basicConsume(name, true, each, tag -> {});
           return consuming::close;
         });
-  }
-
-  static byte[] body(int number, int size) {
-    byte[] body = new byte[size];
-    Arrays.fill(body, (byte) 'x');
-    ByteBuffer.wrap(body).putInt(number);
-    return body;
   }
 
   private interface Call<T> {

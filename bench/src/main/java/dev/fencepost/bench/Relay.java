@@ -1,5 +1,6 @@
 package dev.fencepost.bench;
 
+import dev.fencepost.bench.peer.Messages;
 import dev.fencepost.bench.peer.Writers;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -23,7 +24,7 @@ abstract class Relay extends Contender {
 
   void write(PreparedStatement insert, int number, int size) throws SQLException {
     insert.setString(1, "order-" + number % KEYS);
-    insert.setBytes(2, Queue.body(number, size));
+    insert.setBytes(2, Messages.body(number, size));
     insert.execute();
   }
 

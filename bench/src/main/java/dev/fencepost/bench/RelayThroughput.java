@@ -9,7 +9,7 @@ import java.util.Map;
  * How fast committed rows reach the queue: all rows become visible at one commit, and the depth of
  * the queue is watched from a tenth to all of them. Nobody consumes meanwhile.
  */
-final class RelayThroughput extends ContenderEntrant<Relay> {
+class RelayThroughput extends ContenderEntrant<Relay> {
 
   private static final int PRIMERS = 64;
 
@@ -35,9 +35,9 @@ final class RelayThroughput extends ContenderEntrant<Relay> {
     prime();
     contender.database().forgetStatements();
     // Frozen, it takes no snapshot while the rows are there and not yet committed.
-    contender.process().stop();
+    contender.stop();
     contender.fill(rows, size);
-    contender.process().resume();
+    contender.resume();
     Deepest depth = new Deepest(destination);
     Figures.Moment from = passes(depth::now, count -> count >= PRIMERS + rows / 10);
     Figures.Moment to = passes(depth::now, count -> count >= PRIMERS + rows);

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
 
 /** Tables in the results and between markers of the note; every round's figures as JSON. */
 final class Report {
@@ -69,21 +70,18 @@ final class Report {
         .forEach(columns::add);
     StringBuilder text = new StringBuilder("| |");
     columns.forEach(column -> text.append(' ').append(Figures.head(column)).append(" |"));
-    boolean compared = results.size() > 1;
     String base = results.keySet().stream().filter(n -> n.startsWith(OURS)).findFirst().orElse("");
-    String measure = columns.contains(Figures.P50) ? Figures.P50 : Figures.RATE;
-    if (compared) {
-      text.append(' ').append(base).append(" / it, ").append(Figures.head(measure)).append(" |");
-    }
-    text.append("\n|---|").append("---|".repeat(columns.size() + (compared ? 1 : 0))).append('\n');
+    List<Ratio> ratios = results.size() > 1 ? ratios(columns) : List.of();
+    ratios.forEach(ratio -> text.append(' ').append(ratio.head(base)).append(" |"));
+    text.append("\n|---|").append("---|".repeat(columns.size() + ratios.size())).append('\n');
     results.forEach(
         (name, rounds) -> {
           text.append("| ").append(name).append(" |");
           for (String column : columns) {
             text.append(' ').append(cell(rounds, column)).append(" |");
           }
-          if (compared) {
-            text.append(' ').append(ratio(results.get(base), rounds, measure)).append(" |");
+          for (Ratio ratio : ratios) {
+            text.append(' ').append(ratio.cell(results.get(base), rounds)).append(" |");
           }
           text.append('\n');
         });
@@ -100,20 +98,40 @@ final class Report {
     return spread(values);
   }
 
-  private static String ratio(
-      List<Map<String, Double>> ours, List<Map<String, Double>> theirs, String figure) {
-    if (ours == null || ours == theirs) {
-      return "";
+  /**
+   * One column that compares each with the first of ours, pair by pair within a round.
+   *
+   * @param figure what is compared
+   * @param inverted it by ours, where more is worse
+   */
+  private record Ratio(String figure, boolean inverted) {
+
+    String head(String base) {
+      String pair = inverted ? "it / " + base : base + " / it";
+      return pair + ", " + Figures.head(figure);
     }
-    List<Double> ratios = new ArrayList<>();
-    for (int i = 0; i < Math.min(ours.size(), theirs.size()); i++) {
-      Double our = ours.get(i).get(figure);
-      Double their = theirs.get(i).get(figure);
-      if (our != null && their != null) {
-        ratios.add(our / their);
+
+    String cell(List<Map<String, Double>> ours, List<Map<String, Double>> theirs) {
+      if (ours == null || ours == theirs) {
+        return "";
       }
+      return spread(
+          IntStream.range(0, Math.min(ours.size(), theirs.size()))
+              .filter(i -> ours.get(i).containsKey(figure) && theirs.get(i).containsKey(figure))
+              .mapToDouble(i -> ours.get(i).get(figure) / theirs.get(i).get(figure))
+              .map(ratio -> inverted ? 1 / ratio : ratio)
+              .sorted()
+              .toArray());
     }
-    return spread(ratios.stream().mapToDouble(Double::doubleValue).sorted().toArray());
+  }
+
+  private static List<Ratio> ratios(List<String> columns) {
+    List<Ratio> ratios = new ArrayList<>();
+    ratios.add(new Ratio(columns.contains(Figures.P50) ? Figures.P50 : Figures.RATE, false));
+    if (columns.contains(Figures.COST)) {
+      ratios.add(new Ratio(Figures.COST, true));
+    }
+    return ratios;
   }
 
   private static String spread(double[] sorted) {

@@ -88,9 +88,19 @@ final class Scenarios {
 
   private void measure(
       String id, String title, List<? extends Entrant> entrants, int warmUps, int rounds) {
+    run(id, title, entrants, options.warmUpsOr(warmUps), 0, rounds);
+  }
+
+  private void run(
+      String id,
+      String title,
+      List<? extends Entrant> entrants,
+      int warmUps,
+      int ageing,
+      int rounds) {
     Map<String, String> settings = Report.settingsOf(entrants);
     Profiles profiles = new Profiles(id, options.profile());
-    Series series = new Series(options.warmUpsOr(warmUps), rounds, profiles);
+    Series series = new Series(warmUps, ageing, rounds, profiles);
     report.write(id, title, settings, series.run(entrants));
   }
 
@@ -153,22 +163,18 @@ final class Scenarios {
   private void failing() {
     int messages = options.scaled(100_000);
     List<Entrant> entrants = new ArrayList<>();
-    Map<String, Class<?>> handlers = new LinkedHashMap<>();
-    handlers.put("idempotent", NoOperation.class);
-    handlers.put("effect", NoEffect.class);
-    handlers.forEach(
-        (kind, handler) ->
-            entrants.add(
-                new WorkerThroughput(
-                    new FencepostWorker("fencepost " + kind, kind, handler, servers), messages)));
-    handlers.put("idempotent", OneInHundredFails.class);
-    handlers.put("effect", OneInHundredEffectsFails.class);
-    handlers.forEach(
-        (kind, handler) ->
-            entrants.add(
-                new WorkerThroughput(
-                    new FencepostWorker(kind + " 1 % failing", kind, handler, servers), messages)));
+    List<FencepostWorker> workers =
+        List.of(
+            ours("idempotent", NoOperation.class),
+            ours("effect", NoEffect.class),
+            failing("idempotent", OneInHundredFails.class),
+            failing("effect", OneInHundredEffectsFails.class));
+    workers.forEach(worker -> entrants.add(new WorkerThroughput(worker, messages)));
     throughput("failing", "Worker: one message in a hundred fails for good", entrants);
+  }
+
+  private FencepostWorker failing(String kind, Class<?> handler) {
+    return new FencepostWorker(kind + " 1 % failing", kind, handler, servers);
   }
 
   private void fiveMilliseconds() {
@@ -200,41 +206,44 @@ final class Scenarios {
   private void backlog() {
     List<Entrant> entrants = new ArrayList<>();
     int most = options.huge() ? 10_000_000 : 1_000_000;
-    entrants.add(backlog("10 thousand", options.scaled(10_000), options.shortForm() ? 1 : 20));
-    entrants.add(backlog("%,d".formatted(most), options.scaled(most), 1));
+    int rounds = options.roundsOr(options.huge() ? 1 : 3);
+    entrants.add(backlog(options.scaled(10_000), options.shortForm() ? 2 : 50, rounds));
+    entrants.add(backlog(options.scaled(most), 1, rounds));
     // Warmed up when they start: a round of the large one takes long.
-    String title = "Relay: backlog, with -Xmx128m";
-    measure("backlog", title, entrants, 0, options.roundsOr(3));
+    String title = "Relay: a backlog from beginning to end, with -Xmx128m";
+    run("backlog", title, entrants, 0, 0, rounds);
   }
 
-  private Entrant backlog(String name, int rows, int times) {
-    FencepostRelay relay =
-        new FencepostRelay("fencepost " + name, "", servers, "quorum", "-Xmx128m");
+  private Entrant backlog(int rows, int times, int rounds) {
+    String backlogs = times == 1 ? "one backlog" : times + " backlogs";
+    String more = "; %s a round, %s".formatted(backlogs, rounds == 1 ? "1 round" : rounds + " rounds");
+    String name = "fencepost %,d rows".formatted(rows);
+    FencepostRelay relay = new FencepostRelay(name, more, servers, "quorum", "-Xmx128m");
     return new Backlog(relay, rows, options.warmUpsOr(Options.UNTIL_COMPILED), times, SMALL);
   }
 
   private void lanes() {
     List<Entrant> entrants = new ArrayList<>();
     for (int processes : new int[] {1, 2, 4}) {
-      entrants.add(new Fleet(servers, processes, options.scaled(100_000)));
+      entrants.add(
+          new RelayThroughput(
+              new FencepostFleet(servers, processes), options.scaled(100_000), SMALL));
     }
     throughput("lanes", "Relay: 8 lanes over 1, 2 and 4 processes", entrants);
   }
 
   private void vacuum() {
     int rows = options.scaled(100_000);
-    // Warmed up within its first round: the second would begin with what the first has left.
-    Entrant entrant =
-        new HeldBack(
-            new FencepostRelay(servers, "quorum"),
-            rows,
-            Math.max(1, options.warmUpsOr(Options.UNTIL_COMPILED)),
-            options.seconds(600));
-    String title =
-        "Relay: vacuum held back by an open transaction (first round without, second with)";
-    Map<String, String> settings = Report.settingsOf(List.of(entrant));
-    Profiles profiles = new Profiles("vacuum", options.profile());
-    report.write(
-        "vacuum", title, settings, new Series(0, 2, profiles).run(List.of(entrant)));
+    int seconds = options.seconds(600);
+    String more =
+        "; an idle transaction with a snapshot and a transaction id is open from its start on";
+    FencepostRelay free = new FencepostRelay(servers, "quorum");
+    FencepostRelay beside = new FencepostRelay("fencepost, held back", more, servers, "quorum");
+    List<Entrant> entrants =
+        List.of(
+            new HeldBack(free, rows, SMALL, false), new HeldBack(beside, rows, SMALL, true));
+    String title = "Relay: vacuum held back by an open transaction, after %d s of work for both";
+    int warmUps = options.warmUpsOr(Options.UNTIL_COMPILED);
+    run("vacuum", title.formatted(seconds), entrants, warmUps, seconds, options.roundsThatCount());
   }
 }

@@ -4,16 +4,23 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /** All entrants in turn, round after round: A B A B, after rounds that only warm up. */
 final class Series {
 
   private final int warmUps;
+  private final int ageing;
   private final int rounds;
   private final Profiles profiles;
 
-  Series(int warmUps, int rounds, Profiles profiles) {
+  /**
+   * @param warmUps rounds before those that count
+   * @param ageing seconds between the two, in which all are at work and nobody is frozen
+   */
+  Series(int warmUps, int ageing, int rounds, Profiles profiles) {
     this.warmUps = warmUps;
+    this.ageing = ageing;
     this.rounds = rounds;
     this.profiles = profiles;
   }
@@ -32,6 +39,9 @@ final class Series {
         entrant.freeze();
       }
       for (int round = -warmUps; round < rounds; round++) {
+        if (round == 0 && ageing > 0) {
+          age(entrants);
+        }
         for (Entrant entrant : entrants) {
           Map<String, Double> figures = turn(entrant, round);
           Report.progress(round, entrant.name(), figures);
@@ -57,5 +67,19 @@ final class Series {
     }
     entrant.freeze();
     return figures;
+  }
+
+  private void age(List<? extends Entrant> entrants) {
+    entrants.forEach(Entrant::thaw);
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(ageing);
+    int number = 0;
+    while (System.nanoTime() < end) {
+      for (Entrant entrant : entrants) {
+        entrant.round(warmUps + number);
+      }
+      number++;
+    }
+    entrants.forEach(Entrant::freeze);
+    System.out.printf("  aged %d s, %d rounds each%n", ageing, number);
   }
 }

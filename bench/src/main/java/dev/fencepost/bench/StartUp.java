@@ -1,5 +1,7 @@
 package dev.fencepost.bench;
 
+import dev.fencepost.testing.Await;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -25,11 +27,12 @@ final class StartUp extends ContenderEntrant<FencepostBoth> {
     contender.fill(1, 256);
     long start = System.nanoTime();
     try (JavaProcess process = contender.again()) {
-      while (contender.finished() <= before) {
-        if (!process.isAlive()) {
-          throw new IllegalStateException(process.logText());
-        }
-        pause();
+      Await.until(
+          "the first result",
+          Duration.ofMinutes(2),
+          () -> !process.isAlive() || contender.finished() > before);
+      if (!process.isAlive()) {
+        throw new IllegalStateException(process.logText());
       }
       double seconds = (System.nanoTime() - start) / 1e9;
       Map<String, Double> figures = new LinkedHashMap<>();
@@ -44,13 +47,5 @@ final class StartUp extends ContenderEntrant<FencepostBoth> {
   @Override
   public JavaProcess process() {
     return null;
-  }
-
-  private static void pause() {
-    try {
-      Thread.sleep(20);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
   }
 }

@@ -19,10 +19,10 @@ final class Together extends ContenderEntrant<FencepostBoth> {
   public Map<String, Double> round(int number) {
     // Counting results costs more the more there are, and it is the same PostgreSQL.
     contender.database().execute("truncate fencepost.activity");
-    contender.process().stop();
+    contender.stop();
     contender.fill(rows, 256);
     contender.database().forgetStatements();
-    contender.process().resume();
+    contender.resume();
     Figures.Moment from = passes(contender::finished, count -> count >= rows / 10, LOOK_EVERY);
     Figures.Moment to = passes(contender::finished, count -> count >= rows, LOOK_EVERY);
     Map<String, Double> figures = Figures.between(from, to);

@@ -1,6 +1,5 @@
 package dev.fencepost.bench.peer;
 
-import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.ConnectionFactory;
 import io.debezium.embedded.Connect;
@@ -57,14 +56,8 @@ public final class DebeziumRelay {
     try {
       for (RecordChangeEvent<SourceRecord> event : batch) {
         SourceRecord row = event.record();
-        BasicProperties properties =
-            new BasicProperties.Builder()
-                .messageId(row.headers().lastWithName("id").value().toString())
-                .type("order.placed")
-                .contentType("application/json")
-                .deliveryMode(2)
-                .build();
-        channel.basicPublish("", queue, true, properties, bytes(row.value()));
+        String id = row.headers().lastWithName("id").value().toString();
+        channel.basicPublish("", queue, true, Messages.properties(id), bytes(row.value()));
         committer.markProcessed(event);
       }
       channel.waitForConfirmsOrDie(30_000);

@@ -12,12 +12,10 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import com.zaxxer.hikari.HikariDataSource;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.Arrays;
 import java.util.Scanner;
 import java.util.UUID;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -58,16 +56,8 @@ public final class GruelboxOutbox {
 
     @Override
     public void publish(int number, int size) {
-      byte[] body = new byte[size];
-      Arrays.fill(body, (byte) 'x');
-      ByteBuffer.wrap(body).putInt(number);
-      BasicProperties properties =
-          new BasicProperties.Builder()
-              .messageId(UUID.randomUUID().toString())
-              .type("order.placed")
-              .contentType("application/json")
-              .deliveryMode(2)
-              .build();
+      byte[] body = Messages.body(number, size);
+      BasicProperties properties = Messages.properties(UUID.randomUUID().toString());
       try {
         channels.get().basicPublish("", queue, true, properties, body);
         channels.get().waitForConfirmsOrDie(30_000);

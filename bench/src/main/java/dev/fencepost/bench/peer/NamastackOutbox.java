@@ -1,17 +1,12 @@
 package dev.fencepost.bench.peer;
 
 import io.namastack.outbox.annotation.OutboxHandler;
-import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.springframework.amqp.core.Message;
-import org.springframework.amqp.core.MessageBuilder;
-import org.springframework.amqp.core.MessageDeliveryMode;
-import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.amqp.rabbit.connection.CorrelationData;
 import org.springframework.amqp.rabbit.core.RabbitTemplate;
 import org.springframework.boot.SpringApplication;
@@ -52,21 +47,14 @@ public final class NamastackOutbox {
     public void publish(Event event) throws Exception {
       CorrelationData confirm = new CorrelationData(UUID.randomUUID().toString());
       rabbit.send("", queue, message(event, confirm.getId()), confirm);
-      if (!confirm.getFuture().get(30, TimeUnit.SECONDS).ack() || confirm.getReturned() != null) {
-        throw new IllegalStateException("refused: " + confirm.getId());
-      }
+      Messages.await(confirm);
     }
 
     private static Message message(Event event, String id) {
       byte[] text = event.body().getBytes(StandardCharsets.UTF_8);
       byte[] body =
           ByteBuffer.allocate(Integer.BYTES + text.length).putInt(event.number()).put(text).array();
-      return MessageBuilder.withBody(body)
-          .setMessageId(id)
-          .setType("order.placed")
-          .setContentType("application/json")
-          .setDeliveryMode(MessageDeliveryMode.PERSISTENT)
-          .build();
+      return Messages.spring(id, body);
     }
   }
 
@@ -82,13 +70,7 @@ public final class NamastackOutbox {
 
     @Bean
     Publishing publishing() {
-      CachingConnectionFactory factory = new CachingConnectionFactory(URI.create(broker));
-      factory.setPublisherConfirmType(CachingConnectionFactory.ConfirmType.CORRELATED);
-      factory.setPublisherReturns(true);
-      factory.setChannelCacheSize(4 * THREADS);
-      RabbitTemplate rabbit = new RabbitTemplate(factory);
-      rabbit.setMandatory(true);
-      return new Publishing(rabbit);
+      return new Publishing(Messages.template(broker, 4 * THREADS));
     }
   }
 

@@ -1,14 +1,9 @@
 package dev.fencepost.bench.peer;
 
 import com.zaxxer.hikari.HikariDataSource;
-import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.springframework.amqp.core.Message;
-import org.springframework.amqp.core.MessageBuilder;
-import org.springframework.amqp.core.MessageDeliveryMode;
-import org.springframework.amqp.rabbit.connection.CachingConnectionFactory;
 import org.springframework.amqp.rabbit.connection.CorrelationData;
 import org.springframework.amqp.rabbit.core.RabbitTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -38,12 +33,7 @@ public final class SpringPoller {
   private record Row(long id, String eventId, String routingKey, String type, byte[] payload) {}
 
   public static void main(String[] arguments) {
-    CachingConnectionFactory factory = new CachingConnectionFactory(URI.create(arguments[1]));
-    factory.setPublisherConfirmType(CachingConnectionFactory.ConfirmType.CORRELATED);
-    factory.setPublisherReturns(true);
-    factory.setChannelCacheSize(2 * PAGE * THREADS);
-    RabbitTemplate rabbit = new RabbitTemplate(factory);
-    rabbit.setMandatory(true);
+    RabbitTemplate rabbit = Messages.template(arguments[1], 2 * PAGE * THREADS);
     HikariDataSource pool = Pool.of(arguments[0], THREADS);
     for (int i = 0; i < THREADS; i++) {
       new Thread(new SpringPoller(pool, rabbit)::poll, "poller-" + i).start();
@@ -81,7 +71,8 @@ public final class SpringPoller {
         operations -> {
           for (Row row : rows) {
             CorrelationData confirm = new CorrelationData(row.eventId());
-            operations.send("", row.routingKey(), message(row), confirm);
+            Message message = Messages.spring(row.eventId(), row.payload());
+            operations.send("", row.routingKey(), message, confirm);
             confirms.add(confirm);
           }
           return null;
@@ -92,21 +83,9 @@ public final class SpringPoller {
     return rows.size();
   }
 
-  private static Message message(Row row) {
-    return MessageBuilder.withBody(row.payload())
-        .setMessageId(row.eventId())
-        .setType(row.type())
-        .setContentType("application/json")
-        .setDeliveryMode(MessageDeliveryMode.PERSISTENT)
-        .build();
-  }
-
   private static void await(CorrelationData confirm) {
     try {
-      CorrelationData.Confirm answer = confirm.getFuture().get(30, TimeUnit.SECONDS);
-      if (!answer.ack() || confirm.getReturned() != null) {
-        throw new IllegalStateException("refused: " + confirm.getId());
-      }
+      Messages.await(confirm);
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
