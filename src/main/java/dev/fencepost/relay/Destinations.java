@@ -91,6 +91,33 @@ final class Destinations {
     refused.put(new Destination(exchange, null), new Refused(reason, 1, null));
   }
 
+  /** Nothing that goes there is confirmed. */
+  void silent(Destination destination) {
+    Refused before = refused.get(destination);
+    if (before == null && refused.size() >= MOST) {
+      refused.keySet().removeIf(each -> each.routingKey() != null);
+    }
+    int attempts = before == null ? 1 : before.attempts() + 1;
+    refused.put(destination, new Refused(ParkedReason.REJECTED, attempts, null));
+  }
+
+  /** Where such a row goes without being confirmed, or null. */
+  @Nullable Destination silent(Route route) {
+    Destination known = refusing(route);
+    Refused how = known == null ? null : refused.get(known);
+    return how != null && how.reason() == ParkedReason.REJECTED ? known : null;
+  }
+
+  /** One of those of which no confirm comes, or null. */
+  @Nullable Destination anySilent() {
+    for (Map.Entry<Destination, Refused> each : refused.entrySet()) {
+      if (each.getValue().reason() == ParkedReason.REJECTED) {
+        return each.getKey();
+      }
+    }
+    return null;
+  }
+
   void refuse(Route route, ParkedReason reason) {
     Destination destination = accused(route, reason);
     Refused before = refused.get(destination);

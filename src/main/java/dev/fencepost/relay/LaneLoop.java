@@ -247,6 +247,7 @@ public final class LaneLoop {
       return;
     }
     boolean moved = rows.advance();
+    sender.giveWay(draining != null);
     if (batches.advance() || moved) {
       checkpoints.moved();
     }

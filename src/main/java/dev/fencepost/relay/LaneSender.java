@@ -72,7 +72,7 @@ final class LaneSender implements LaneChannel.Owner, Suspects.Court {
     List<OutboxRow> out = new ArrayList<>();
     Held held;
     while ((held = rows.poll(room > 0)) != null) {
-      if (refusals.parker().diverts(held)) {
+      if (refusals.parker().diverts(held) || refusals.silence().holds(held)) {
         rows.leave(held);
         continue;
       }
@@ -92,13 +92,18 @@ final class LaneSender implements LaneChannel.Owner, Suspects.Court {
   public void settled(List<Publisher.Verdict> verdicts) {
     channel.proven();
     long oldest = System.nanoTime();
+    long newest = Long.MIN_VALUE;
     int published = 0;
     for (Publisher.Verdict verdict : verdicts) {
       Held held = rows.answered(verdict.seq());
       if (held != null) {
         oldest = Math.min(oldest, held.sentAt);
+        newest = Math.max(newest, held.sentAt);
         published += apply(held, verdict);
       }
+    }
+    if (newest != Long.MIN_VALUE) {
+      refusals.silence().answered(newest);
     }
     ports.events().published(lane.number(), published);
     ports.events().confirmed(Duration.ofNanos(System.nanoTime() - oldest));
@@ -153,6 +158,8 @@ final class LaneSender implements LaneChannel.Owner, Suspects.Court {
     ports.events().unconfirmed(lane.number(), 0);
     if (refusal != null) {
       refusals.accuse(out, refusal);
+    } else if (Silence.unanswered(cause)) {
+      refusals.silence().suspect(out);
     }
     moved.run();
   }
@@ -170,15 +177,27 @@ final class LaneSender implements LaneChannel.Owner, Suspects.Court {
 
   /** Tells when the lane pauses and when it goes on. */
   void observe() {
-    pause.observe(cause(), detail());
+    pause.observe(cause(), channel.detail());
   }
 
   LagCause cause() {
     return channel.cause() != LagCause.NONE ? channel.cause() : refusals.cause();
   }
 
+  /** Of {@link #cause}, for reports. */
   @Nullable String detail() {
-    return channel.detail();
+    return channel.cause() != LagCause.NONE ? channel.detail() : refusals.detail();
+  }
+
+  /** Whether held rows take the room that others need. */
+  private boolean tight() {
+    return rows.size() > settings.paging().window() / 2
+        || rows.bytes() > settings.paging().windowBytes() / 2;
+  }
+
+  /** Makes room for others, when rows that are not confirmed take it. */
+  void giveWay(boolean draining) {
+    refusals.giveWay(draining || tight());
   }
 
   Future<Void> stop() {

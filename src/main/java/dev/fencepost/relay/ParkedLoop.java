@@ -43,6 +43,7 @@ final class ParkedLoop {
   /** What it works with, all of one lane. */
   record Desk(
       Quarantine quarantine,
+      Quarantine trials,
       Parker parker,
       Destinations destinations,
       ParkedTotal total,
@@ -119,6 +120,7 @@ final class ParkedLoop {
     if (!request.action().equals("retry")) {
       changed.add(request.seq());
       desk.quarantine().withdraw(request.seq());
+      desk.trials().withdraw(request.seq());
     }
   }
 
@@ -126,22 +128,23 @@ final class ParkedLoop {
     List<Answer> answers = new ArrayList<>();
     List<Future<Void>> chains = new ArrayList<>();
     Map<Destination, Due> probes = new LinkedHashMap<>();
+    Set<Destination> closed = new LinkedHashSet<>();
     for (List<Due> chain : chains(due)) {
       Due first = chain.get(0);
       Destination refusing = desk.destinations().refusing(first.row().route());
       if (refusing == null) {
-        chains.add(publish(chain, 0, answers));
+        chains.add(publish(chain, 0, answers, closed));
       } else {
         probes.merge(refusing, first, ParkedLoop::triedLess);
       }
     }
-    probes.values().forEach(probe -> chains.add(publish(List.of(probe), 0, answers)));
-    Set<Destination> probed = new LinkedHashSet<>(probes.keySet());
+    closed.addAll(probes.keySet());
+    probes.values().forEach(probe -> chains.add(publish(List.of(probe), 0, answers, closed)));
     // What was answered is settled even where the lane ended before the rest was.
     return Future.join(chains)
         .transform(ended -> change(() -> store.settle(owner, unchanged(answers))))
         .onSuccess(v -> tell(due, answers))
-        .compose(next -> postpone(probed, next));
+        .compose(next -> postpone(closed, next));
   }
 
   /** What was refused because of the row before says nothing of the others. */
@@ -174,23 +177,48 @@ final class ParkedLoop {
     return chains.values();
   }
 
-  /** One after the other, until one is refused. */
-  private Future<Void> publish(List<Due> chain, int at, List<Answer> answers) {
+  /**
+   * One after the other, until one is refused or not answered.
+   *
+   * @param closed takes in where nothing is answered
+   */
+  private Future<Void> publish(
+      List<Due> chain, int at, List<Answer> answers, Set<Destination> closed) {
     if (at == chain.size() || changed.contains(chain.get(at).row().seq())) {
       return Future.succeededFuture();
     }
     Due due = chain.get(at);
-    boolean alone =
-        desk.destinations().refusal(due.row().route()) != null || mayClose(due.reason());
-    return desk.quarantine()
-        .attempt(due.row(), alone)
+    return verdict(due)
         .compose(
             verdict -> {
               answers.add(answer(due, verdict));
               return verdict.refusal() == null
-                  ? publish(chain, at + 1, answers)
+                  ? publish(chain, at + 1, answers, closed)
                   : Future.succeededFuture();
-            });
+            })
+        .recover(failure -> unanswered(due.row().route(), failure, closed));
+  }
+
+  private Future<Publisher.Verdict> verdict(Due due) {
+    OutboxRow.Route route = due.row().route();
+    if (desk.destinations().silent(route) != null) {
+      return desk.trials().attempt(due.row(), false);
+    }
+    boolean alone = desk.destinations().refusal(route) != null || mayClose(due.reason());
+    return desk.quarantine().attempt(due.row(), alone);
+  }
+
+  /** It costs the row no attempt; what goes there waits, longer each time. */
+  private Future<Void> unanswered(
+      OutboxRow.Route route, Throwable failure, Set<Destination> closed) {
+    if (!Silence.unanswered(failure)) {
+      return Future.failedFuture(failure);
+    }
+    Destination known = desk.destinations().silent(route);
+    Destination to = known != null ? known : new Destination(route.exchange(), route.routingKey());
+    desk.destinations().silent(to);
+    closed.add(to);
+    return Future.succeededFuture();
   }
 
   private static boolean mayClose(ParkedReason reason) {

@@ -1,7 +1,9 @@
 package dev.fencepost.relay;
 
 import dev.fencepost.model.ParkedReason;
+import dev.fencepost.relay.ParkedRows.Destination;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -15,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * row is gone.
  */
 final class Parker {
+  private static final String NOT_SENT = "not sent: no confirm came from there just before";
+
   private final InFlight rows;
   private final Destinations destinations;
   private final Set<String> blocked;
@@ -54,8 +58,17 @@ final class Parker {
     if (reason == null) {
       return false;
     }
-    withdraw(held, reason, "the exchange took nothing just before", 0);
+    boolean silent = reason == ParkedReason.REJECTED;
+    withdraw(held, reason, silent ? NOT_SENT : "the exchange took nothing just before", 0);
     return true;
+  }
+
+  /** No confirm came for rows of a destination, and their room is needed. */
+  void unconfirmed(Destination to, Collection<Held> held, String detail) {
+    destinations.silent(to);
+    for (Held each : held) {
+      withdraw(each, ParkedReason.REJECTED, each.exposed ? detail : NOT_SENT, 0);
+    }
   }
 
   /** The broker refused a row: it and those of its key that wait behind it are parked. */

@@ -21,10 +21,26 @@ import org.jspecify.annotations.Nullable;
 /**
  * A second channel of a lane, for rows that may make the broker close it: each goes alone, so that
  * a closure convicts it. Rows that are not known to do so go together; when the channel closes on
- * them nevertheless, they are tried again one by one. Opened when needed.
+ * them nevertheless, they are tried again one by one. Opened when needed. Another one like it is for
+ * rows that may never be confirmed.
  */
 final class Quarantine implements LaneChannel.Owner {
-  private static final Duration IDLE = Duration.ofSeconds(30);
+  /** What a lane has several of. */
+  enum Kind {
+    /** For rows that may close the channel. */
+    SUSPECTS("quarantine-", Duration.ofSeconds(30)),
+    /** For rows that may not be confirmed: nothing waits there for what was sent before. */
+    SILENT("quarantine-silent-", Duration.ofSeconds(1));
+
+    private final String name;
+    private final Duration idle;
+
+    Kind(String name, Duration idle) {
+      this.name = name;
+      this.idle = idle;
+    }
+  }
+
   private static final int TOGETHER = 100;
 
   private final Vertx vertx;
@@ -40,21 +56,35 @@ final class Quarantine implements LaneChannel.Owner {
   private boolean stopped;
   private long used;
 
-  private record Trial(OutboxRow row, boolean alone, Promise<Publisher.Verdict> verdict) {
+  private final Kind kind;
+  private final long patience;
+
+  private record Trial(
+      OutboxRow row, boolean alone, Promise<Publisher.Verdict> verdict, long sentAt) {
     Trial byItself() {
-      return new Trial(row, true, verdict);
+      return new Trial(row, true, verdict, 0);
+    }
+
+    Trial sent(long now) {
+      return new Trial(row, alone, verdict, now);
     }
   }
 
-  Quarantine(Vertx vertx, Publisher publisher, LaneLoop.Lane lane) {
+  /**
+   * @param patience how long the broker may take for a confirm
+   */
+  Quarantine(Vertx vertx, Publisher publisher, LaneLoop.Lane lane, Kind kind, Duration patience) {
     this.vertx = vertx;
     this.publisher = publisher;
     this.lane = lane;
+    this.kind = kind;
+    this.patience = patience.toNanos();
   }
 
   /**
    * Publishes a row and completes with the broker's verdict, however often the broker goes away
-   * before it gives one. Fails when the lane ends first.
+   * before it gives one. Fails with TIMEOUT when no confirm came in time, so that nobody knows
+   * whether it arrived; and when the lane ends first.
    *
    * @param alone whether it may close the channel
    */
@@ -62,7 +92,7 @@ final class Quarantine implements LaneChannel.Owner {
     if (stopped) {
       return Future.failedFuture(ended());
     }
-    Trial trial = new Trial(row, alone, Promise.promise());
+    Trial trial = new Trial(row, alone, Promise.promise(), 0);
     waiting.add(trial);
     pump();
     return trial.verdict().future();
@@ -75,29 +105,38 @@ final class Quarantine implements LaneChannel.Owner {
     }
     if (channel == null) {
       LaneChannel opening =
-          new LaneChannel(vertx, publisher, "quarantine-" + lane.number(), lane.trust(), this);
+          new LaneChannel(vertx, publisher, kind.name + lane.number(), lane.trust(), this);
       channel = opening;
       opening.start();
     }
-    if (!channel.usable() || !lane.trusted() || !out.isEmpty()) {
+    if (!channel.usable() || !lane.trusted() || mustWait()) {
       return;
     }
     used = System.nanoTime();
     List<OutboxRow> rows = new ArrayList<>();
     Set<String> ids = new HashSet<>();
+    out.values().forEach(trial -> ids.add(trial.row().eventId()));
     Trial next;
     while ((next = waiting.peek()) != null
         && (rows.isEmpty() || !next.alone())
-        && rows.size() < TOGETHER
+        && out.size() < TOGETHER
         && ids.add(next.row().eventId())) {
       waiting.remove();
-      out.put(next.row().seq(), next);
+      out.put(next.row().seq(), next.sent(used));
       rows.add(next.row());
       if (next.alone()) {
         break;
       }
     }
-    channel.publish(rows);
+    if (!rows.isEmpty()) {
+      channel.publish(rows);
+    }
+  }
+
+  private boolean mustWait() {
+    Trial first = waiting.peek();
+    boolean alone = first != null && first.alone() || out.values().stream().anyMatch(Trial::alone);
+    return !out.isEmpty() && (kind == Kind.SUSPECTS || alone);
   }
 
   @Override
@@ -111,12 +150,12 @@ final class Quarantine implements LaneChannel.Owner {
     }
     pump();
     if (waiting.isEmpty() && out.isEmpty()) {
-      vertx.setTimer(IDLE.toMillis(), id -> guarded(this::closeIdle));
+      vertx.setTimer(kind.idle.toMillis() + 1, id -> guarded(this::closeIdle));
     }
   }
 
   private void closeIdle() {
-    boolean idle = System.nanoTime() - used >= IDLE.toNanos();
+    boolean idle = System.nanoTime() - used >= kind.idle.toNanos();
     if (channel != null && waiting.isEmpty() && out.isEmpty() && idle) {
       channel.stop();
       channel = null;
@@ -148,11 +187,19 @@ final class Quarantine implements LaneChannel.Owner {
           .verdict()
           .complete(new Publisher.Verdict(guilty.row().seq(), refusal, cause.getMessage()));
     } else {
+      boolean silent = refusal == null && Silence.unanswered(cause);
+      List<Trial> unanswered = silent ? back.stream().filter(this::overdue).toList() : List.of();
+      back.removeAll(unanswered);
       for (int i = back.size() - 1; i >= 0; i--) {
         waiting.addFirst(refusal == null ? back.get(i) : back.get(i).byItself());
       }
+      unanswered.forEach(trial -> trial.verdict().fail(cause));
     }
     pump();
+  }
+
+  private boolean overdue(Trial trial) {
+    return System.nanoTime() - trial.sentAt() >= patience;
   }
 
   /**

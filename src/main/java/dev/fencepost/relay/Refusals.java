@@ -1,16 +1,21 @@
 package dev.fencepost.relay;
 
+import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.model.LagCause;
 import dev.fencepost.model.ParkedReason;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** All of a lane that deals with rows the broker refuses. */
 final class Refusals {
   private final RelaySettings settings;
   private final Quarantine quarantine;
+  private final Quarantine trials;
+  private final Silence silence;
+  private final Destinations destinations;
   private final Suspects suspects;
   private final Parker parker;
   private final ParkedLoop loop;
@@ -28,14 +33,24 @@ final class Refusals {
     this.settings = settings;
     this.total = lane.total();
     this.log = lane.log();
-    Destinations destinations = new Destinations(settings.relay().limits());
+    FencepostConfig.Relay.Limits limits = settings.relay().limits();
+    destinations = new Destinations(limits);
     lane.taken().refused().forEach(destinations::refuse);
-    quarantine = new Quarantine(vertx, ports.publisher(), lane);
-    suspects = new Suspects(rows, quarantine, court);
+    quarantine = quarantine(vertx, ports, lane, Quarantine.Kind.SUSPECTS);
+    trials = quarantine(vertx, ports, lane, Quarantine.Kind.SILENT);
+    silence = new Silence(vertx, lane.number(), limits, rows, trials, court);
+    suspects = new Suspects(rows, quarantine, court, silence);
     parker = new Parker(rows, destinations, lane.taken().blocked());
     ParkedLoop.Desk desk =
-        new ParkedLoop.Desk(quarantine, parker, destinations, total, log, ports.events(), changes);
+        new ParkedLoop.Desk(
+            quarantine, trials, parker, destinations, total, log, ports.events(), changes);
     loop = new ParkedLoop(vertx, settings, ports.parked(), lane, desk);
+  }
+
+  private Quarantine quarantine(
+      Vertx vertx, RelayPorts ports, LaneLoop.Lane lane, Quarantine.Kind kind) {
+    return new Quarantine(
+        vertx, ports.publisher(), lane, kind, settings.relay().limits().confirmTimeout());
   }
 
   void start() {
@@ -49,6 +64,17 @@ final class Refusals {
   /** The channel was closed because of one of these. */
   void accuse(List<Held> unconfirmed, ParkedReason reason) {
     suspects.accuse(unconfirmed, reason, settings.ordered());
+  }
+
+  Silence silence() {
+    return silence;
+  }
+
+  /** Rows that are not confirmed are parked where they stand in the way. */
+  void giveWay(boolean tight) {
+    if (tight && !silence.none()) {
+      silence.giveWay(parker);
+    }
   }
 
   void requested() {
@@ -86,13 +112,20 @@ final class Refusals {
 
   void renewed() {
     quarantine.pump();
+    trials.pump();
   }
 
   LagCause cause() {
     if (full()) {
       return LagCause.PARKED_FULL;
     }
-    return loop.rows() > 0 ? LagCause.KEY_PARKED : LagCause.NONE;
+    return loop.rows() > 0 || silence.detail() != null ? LagCause.KEY_PARKED : LagCause.NONE;
+  }
+
+  /** Where rows go that are not confirmed, or null. */
+  @Nullable String detail() {
+    ParkedRows.Destination silent = destinations.anySilent();
+    return silent == null ? silence.detail() : Silence.told(silent);
   }
 
   long rows() {
@@ -100,6 +133,6 @@ final class Refusals {
   }
 
   Future<Void> stop() {
-    return Future.join(quarantine.stop(), loop.stop()).mapEmpty();
+    return Future.join(quarantine.stop(), trials.stop(), loop.stop()).mapEmpty();
   }
 }

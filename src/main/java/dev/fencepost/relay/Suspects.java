@@ -16,6 +16,7 @@ final class Suspects {
   private final InFlight rows;
   private final Quarantine quarantine;
   private final Court court;
+  private final Silence silence;
   private final Set<Held> round = new LinkedHashSet<>();
   private ParkedReason charge = ParkedReason.REJECTED;
   private boolean trying;
@@ -32,7 +33,8 @@ final class Suspects {
     void guarded(Runnable step);
   }
 
-  Suspects(InFlight rows, Quarantine quarantine, Court court) {
+  Suspects(InFlight rows, Quarantine quarantine, Court court, Silence silence) {
+    this.silence = silence;
     this.rows = rows;
     this.quarantine = quarantine;
     this.court = court;
@@ -69,7 +71,20 @@ final class Suspects {
             verdict -> {
               trying = false;
               court.guarded(() -> judge(held, verdict));
+            })
+        .onFailure(
+            failure -> {
+              trying = false;
+              if (Silence.unanswered(failure)) {
+                court.guarded(() -> unanswered(held));
+              }
             });
+  }
+
+  /** It is not to blame: the channel stayed open. The others do not wait for it. */
+  private void unanswered(Held held) {
+    silence.hold(held);
+    next();
   }
 
   private void judge(Held held, Publisher.Verdict verdict) {
