@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks once a second for all queues which of them may have anything due, and wakes the retries of
@@ -17,6 +18,7 @@ final class RetryLook {
   private final WorkerEnv env;
   private final Map<String, RetryScheduler> schedulers = new LinkedHashMap<>();
   private final Map<String, Rearmed> retries = new LinkedHashMap<>();
+  private boolean away;
 
   RetryLook(WorkerEnv env) {
     this.env = env;
@@ -37,12 +39,20 @@ final class RetryLook {
     }
     return env.store()
         .mayBeDue(schedulers.keySet())
-        .onComplete(asked -> env.admission().database(asked.cause()))
+        .onComplete(asked -> told(asked.cause()))
         .map(
             due -> {
               wake(due);
               return null;
             });
+  }
+
+  /** An answer takes back only what a look has said: a database that reads may not write. */
+  private void told(@Nullable Throwable failure) {
+    if (failure != null || away) {
+      env.admission().database(failure);
+    }
+    away = failure != null;
   }
 
   /** Those with something to do, and those who keep slots for something that is gone. */

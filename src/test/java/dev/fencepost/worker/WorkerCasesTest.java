@@ -156,6 +156,20 @@ class WorkerCasesTest {
   }
 
   @Test
+  void isNotReadyWhileTheDatabaseReadsAndDoesNotWrite() {
+    bench.type("t", ActivityKind.PURE, c -> Bench.done()).start();
+    for (int i = 0; i < 50; i++) {
+      bench.store.failNextOf(
+          "claim", new FencepostException(FailureKind.DATABASE_UNREACHABLE, "its disk is full"));
+    }
+    bench.advance(500).deliver("t", "e1");
+    for (int i = 0; i < 20; i++) {
+      bench.advance(100);
+      assertThat(bench.worker.notReady()).contains("its disk is full");
+    }
+  }
+
+  @Test
   void w16_isNotReadyWhenEverySlotOfATypeHasLeaked() {
     List<Promise<Receipt>> hung = new ArrayList<>();
     Bench.Times times =
