@@ -3,6 +3,7 @@ package dev.fencepost.pg;
 import dev.fencepost.api.Receipt;
 import dev.fencepost.model.ActivityId;
 import dev.fencepost.worker.ActivityStore.EffectGroup;
+import dev.fencepost.worker.ActivityStore.FailedEffect;
 import dev.fencepost.worker.Claim;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.SqlConnection;
@@ -42,6 +43,11 @@ record AppliedEffects(Claim.Duplicate answer) implements EffectGroup {
 
   @Override
   public Future<Void> withdraw(List<ActivityId> ids) {
+    return Future.succeededFuture();
+  }
+
+  @Override
+  public Future<Void> fail(List<FailedEffect> failed) {
     return Future.succeededFuture();
   }
 

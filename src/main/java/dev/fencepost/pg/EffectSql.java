@@ -15,12 +15,15 @@ final class EffectSql {
   /** For the handlers' statements: what they lock is theirs to wait for. */
   static final String HANDLERS = "select set_config('lock_timeout', '0', true)";
 
-  /** For the receipts, found by key in a table that may have outgrown its statistics. */
-  static final String RECEIPTS_AHEAD =
+  /**
+   * For the rows that the handlers' outcomes change, found by key in a table that may have outgrown
+   * its statistics, by plans that are made once in a session.
+   */
+  static final String OUTCOMES_AHEAD =
       """
       select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
         set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
-        set_config('jit', 'off', true)
+        set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true)
       """;
 
   /**
@@ -79,15 +82,21 @@ final class EffectSql {
       where a.consumer = s.consumer and a.event_id = s.event_id
       """;
 
-  /** Receipts that say failed: dead after all, with a dead letter each. */
+  /**
+   * Failed for good, as a receipt says (its outcome in $3) or by the handler's own failure: dead
+   * after all, with a dead letter each.
+   */
   static final String FAILED =
       """
       with s as (
         select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
-          $7::text[], $8::bytea[])
-          s(consumer, event_id, receipt, exchange, routing_key, headers, properties, body)),
+          $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::bytea[])
+          s(consumer, event_id, receipt, receipt_body, error_class, error_message, error_cause,
+            exchange, routing_key, headers, properties, body)),
       found as materialized (
-        select s.receipt, a.*, coalesce(a.body, s.body) as m_body,
+        select s.receipt, s.receipt_body as r_body, s.error_class as d_class,
+          s.error_message as d_message, s.error_cause as d_cause, a.*,
+          coalesce(a.body, s.body) as m_body,
           case when a.body is null then s.exchange else a.exchange end as m_exchange,
           case when a.body is null then s.routing_key else a.routing_key end as m_routing_key,
           case when a.body is null then s.headers::jsonb else a.headers end as m_headers,
@@ -95,13 +104,15 @@ final class EffectSql {
         from s join ${schema}.activity a on a.consumer = s.consumer and a.event_id = s.event_id),
       died as (
         insert into ${schema}.dead_letter (consumer, event_id, generation, type, reason, attempts,
-          error_class, error_message, exchange, routing_key, headers, properties, body)
-        select consumer, event_id, generation, type, 'permanent_failure', attempts,
-          'failed_permanent', receipt, m_exchange, m_routing_key, m_headers, m_properties, m_body
+          error_class, error_message, error_cause, exchange, routing_key, headers, properties, body)
+        select consumer, event_id, generation, type, 'permanent_failure', attempts, d_class,
+          d_message, d_cause, m_exchange, m_routing_key, m_headers, m_properties, m_body
         from found on conflict do nothing)
-      update ${schema}.activity a set state = 'dead', live_key = null, keep = true,
-        batch = null, outcome = 'permanent_failure', error_class = 'failed_permanent', error_message = f.receipt,
-        receipt_outcome = 'failed_permanent', receipt_body = f.receipt
+      update ${schema}.activity a set state = 'dead', live_key = null, keep = true, batch = null,
+        outcome = 'permanent_failure', error_class = f.d_class, error_message = f.d_message,
+        receipt_outcome = f.receipt, receipt_body = f.r_body,
+        receipt_fence = case when f.receipt is not null then a.receipt_fence end,
+        receipt_at = case when f.receipt is not null then a.receipt_at end
       from found f where a.consumer = f.consumer and a.event_id = f.event_id
       """;
 

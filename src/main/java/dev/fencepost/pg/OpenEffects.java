@@ -2,10 +2,12 @@ package dev.fencepost.pg;
 
 import dev.fencepost.api.Receipt;
 import dev.fencepost.model.ActivityId;
+import dev.fencepost.model.ErrorInfo;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.ReceiptOutcome;
 import dev.fencepost.worker.ActivityStore.EffectGroup;
+import dev.fencepost.worker.ActivityStore.FailedEffect;
 import dev.fencepost.worker.Claim;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -18,8 +20,10 @@ import io.vertx.sqlclient.TransactionRollbackException;
 import io.vertx.sqlclient.Tuple;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -39,12 +43,15 @@ final class OpenEffects implements EffectGroup {
   private final Promise<Void> ended = Promise.promise();
   private final Future<Transaction> transaction;
   private final Future<?> settings;
+  private @Nullable Future<?> ahead;
   private boolean healed;
   private List<Claim.Answer> answers = List.of();
   private List<Started> started = List.of();
   private Supplier<Future<Void>> afterCommit = Future::succeededFuture;
 
   private record Started(ActivityId id, Claim.@Nullable Request request, boolean hasMessage) {}
+
+  private record Dead(Started start, @Nullable Receipt receipt, ErrorInfo error) {}
 
   /** Sends the begin and its settings; what follows is sent behind them without waiting. */
   OpenEffects(PgDatabase database, SqlConnection connection, Duration limit) {
@@ -180,9 +187,7 @@ final class OpenEffects implements EffectGroup {
     if (bodies.isEmpty() && failed.isEmpty() && kept.isEmpty()) {
       return Future.succeededFuture();
     }
-    return connection
-        .preparedQuery(EffectSql.RECEIPTS_AHEAD)
-        .execute()
+    return outcomesAhead()
         .compose(set -> bodies.isEmpty() ? nothing() : store(bodies, receipts))
         .compose(done -> failed.isEmpty() ? nothing() : fail(failed, receipts))
         .compose(done -> kept.isEmpty() ? nothing() : forget(kept))
@@ -193,29 +198,40 @@ final class OpenEffects implements EffectGroup {
     return Future.succeededFuture();
   }
 
-  private Columns<Integer> ids(List<Integer> indexes, List<Receipt> receipts) {
-    return new Columns<>(indexes)
-        .names(i -> started.get(i).id().consumer())
-        .names(i -> started.get(i).id().eventId())
-        .receipts(i -> receipts.get(i).body());
-  }
-
   private Future<RowSet<Row>> store(List<Integer> indexes, List<Receipt> receipts) {
-    return connection
-        .preparedQuery(database.sql(EffectSql.BODIES))
-        .execute(ids(indexes, receipts).tuple());
+    Columns<Integer> columns =
+        new Columns<>(indexes)
+            .names(i -> started.get(i).id().consumer())
+            .names(i -> started.get(i).id().eventId())
+            .receipts(i -> receipts.get(i).body());
+    return connection.preparedQuery(database.sql(EffectSql.BODIES)).execute(columns.tuple());
   }
 
   private Future<RowSet<Row>> fail(List<Integer> indexes, List<Receipt> receipts) {
-    Tuple values = ids(indexes, receipts).tuple();
+    List<Dead> dead = new ArrayList<>(indexes.size());
+    for (int i : indexes) {
+      String body = receipts.get(i).body();
+      dead.add(
+          new Dead(started.get(i), receipts.get(i), new ErrorInfo("failed_permanent", body, null)));
+    }
+    return die(dead);
+  }
+
+  private Future<RowSet<Row>> die(List<Dead> dead) {
+    Columns<Dead> columns =
+        new Columns<>(dead)
+            .names(d -> d.start.id().consumer())
+            .names(d -> d.start.id().eventId())
+            .names(d -> d.receipt == null ? null : d.receipt.outcome().wire())
+            .receipts(d -> d.receipt == null ? null : d.receipt.body())
+            .texts(d -> d.error.errorClass())
+            .texts(d -> d.error.message())
+            .texts(d -> d.error.cause());
     StoredMessage.columns(
-        values,
-        indexes,
-        i -> {
-          Claim.Request request = started.get(i).request();
-          return request == null ? null : request.envelope();
-        });
-    return connection.preparedQuery(database.sql(EffectSql.FAILED)).execute(values);
+        columns.tuple(),
+        dead,
+        d -> d.start.request() == null ? null : d.start.request().envelope());
+    return connection.preparedQuery(database.sql(EffectSql.FAILED)).execute(columns.tuple());
   }
 
   private Future<RowSet<Row>> forget(List<Integer> indexes) {
@@ -257,7 +273,37 @@ final class OpenEffects implements EffectGroup {
             .names(ActivityId::consumer)
             .names(ActivityId::eventId)
             .tuple();
-    return translated(connection.preparedQuery(database.sql(EffectSql.WITHDRAW)).execute(values));
+    Future<?> ahead = outcomesAhead();
+    Future<?> deleted = connection.preparedQuery(database.sql(EffectSql.WITHDRAW)).execute(values);
+    return translated(ahead.compose(set -> deleted));
+  }
+
+  /** Once: no handler runs any more. */
+  private Future<?> outcomesAhead() {
+    if (ahead == null) {
+      ahead = connection.preparedQuery(EffectSql.OUTCOMES_AHEAD).execute();
+    }
+    return ahead;
+  }
+
+  @Override
+  public Future<Void> fail(List<FailedEffect> failed) {
+    Map<ActivityId, ErrorInfo> errors = new HashMap<>();
+    failed.forEach(one -> errors.put(ClaimGroups.storable(one.id()), one.error()));
+    List<Dead> dead = new ArrayList<>(failed.size());
+    List<Started> others = new ArrayList<>(started.size());
+    for (Started one : started) {
+      ErrorInfo error = errors.get(one.id());
+      if (error == null) {
+        others.add(one);
+      } else {
+        dead.add(new Dead(one, null, error));
+      }
+    }
+    started = others;
+    Future<?> ahead = outcomesAhead();
+    Future<?> died = die(dead);
+    return translated(ahead.compose(set -> died));
   }
 
   private static Future<Void> translated(Future<?> statement) {

@@ -220,8 +220,18 @@ public interface ActivityStore {
     /** Undoes what came after the newest savepoint, and heals an aborted transaction. */
     Future<Void> rollbackToSavepoint();
 
-    /** Takes Started ones out again: as if they had not been in the group. */
+    /**
+     * Takes Started ones out again: as if they had not been in the group. No handler runs from here
+     * on.
+     */
     Future<Void> withdraw(List<ActivityId> ids);
+
+    /**
+     * Started ones that failed for good, whose work has been undone: with the commit they are dead,
+     * each with its dead letter, as if a claimed start had been settled so. No handler runs from
+     * here on. None of {@link #commit}'s receipts is theirs.
+     */
+    Future<Void> fail(List<FailedEffect> failed);
 
     /**
      * For a handler that has not come back: cancels the running statement, rolls back, and closes
@@ -229,6 +239,9 @@ public interface ActivityStore {
      */
     Future<Void> abandon();
   }
+
+  /** An effect of a group that failed for good, and why. */
+  record FailedEffect(ActivityId id, ErrorInfo error) {}
 
   /** A dead letter poison_message; a second one of the same identity changes nothing. */
   Future<Void> poison(

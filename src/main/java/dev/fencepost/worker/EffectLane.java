@@ -3,21 +3,29 @@ package dev.fencepost.worker;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The effects of one type. Fresh ones share transactions, whatever piled up while the last ones
- * were in flight; one that failed is claimed, so that its start is counted, and runs in a
- * transaction of its own.
+ * were in flight; those that seem to have failed for good share others, in which they run apart;
+ * one that failed otherwise is claimed, so that its start is counted, and runs in a transaction of
+ * its own.
  *
  * <p>While nothing fails a group is one pipeline. After a failure the next groups go in parts: at a
  * high rate of failures a big group would be undone again and again for a single culprit.
  */
 final class EffectLane {
   private static final int LARGEST = 256;
-  private static final int PART = 24;
+
+  /** Between two savepoints, where failures are about. */
+  static final int PART = 24;
+
   private static final int CAREFUL_GROUPS = 50;
-  private static final int GROUPS_AT_ONCE = 2;
-  private static final int SINGLES_AT_ONCE = 2;
+  private static final int LARGEST_APART = 64;
+
+  /** Transactions at a time, by their sort. */
+  private static final Map<EffectRun.Sort, Integer> AT_ONCE =
+      Map.of(EffectRun.Sort.SHARED, 2, EffectRun.Sort.APART, 1, EffectRun.Sort.CLAIMED, 2);
 
   private final WorkerEnv env;
   private final Runner runner;
@@ -26,12 +34,11 @@ final class EffectLane {
   private final TypeLane lane;
   private final ArrayDeque<Job> fresh = new ArrayDeque<>();
   private final ArrayDeque<List<Job>> again = new ArrayDeque<>();
+  private final ArrayDeque<Job> apart = new ArrayDeque<>();
   private final ArrayDeque<Job> singles = new ArrayDeque<>();
   private final List<EffectRun> open = new ArrayList<>();
   private final Backoff backoff = new Backoff();
   private int carefulGroups;
-  private int groups;
-  private int alone;
   private boolean woken;
 
   EffectLane(WorkerEnv env, Runner runner, Settler settler, Claims claims, TypeLane lane) {
@@ -89,19 +96,26 @@ final class EffectLane {
 
   private void pump() {
     woken = false;
-    boolean open = env.admission().open(); // what has not begun was never started
-    while (open && groups < GROUPS_AT_ONCE && !(again.isEmpty() && fresh.isEmpty())) {
-      groups++;
-      begin(new EffectRun(this, again.isEmpty() ? take() : again.remove(), false));
+    boolean opens = env.admission().open(); // what has not begun was never started
+    while (opens && room(EffectRun.Sort.SHARED) && !(again.isEmpty() && fresh.isEmpty())) {
+      List<Job> group = again.isEmpty() ? take(fresh, LARGEST) : again.remove();
+      begin(new SharedEffects(this, group, false));
+    }
+    while (opens && room(EffectRun.Sort.APART) && !apart.isEmpty()) {
+      begin(new SharedEffects(this, take(apart, LARGEST_APART), true));
     }
     boolean stopped = env.admission().stopped(); // then none of them begins
-    while ((alone < SINGLES_AT_ONCE || stopped) && !singles.isEmpty()) {
+    while ((stopped || room(EffectRun.Sort.CLAIMED)) && !singles.isEmpty()) {
       Job job = singles.remove();
       if (runner.mayStart(job)) {
-        alone++;
-        begin(new EffectRun(this, List.of(job), true));
+        begin(new ClaimedEffect(this, job));
       }
     }
+  }
+
+  private boolean room(EffectRun.Sort sort) {
+    long now = open.stream().filter(run -> run.sort() == sort).count();
+    return now < AT_ONCE.getOrDefault(sort, 0);
   }
 
   private void begin(EffectRun run) {
@@ -110,11 +124,11 @@ final class EffectLane {
     run.begin();
   }
 
-  private List<Job> take() {
-    int n = Math.min(LARGEST, fresh.size());
+  private static List<Job> take(ArrayDeque<Job> from, int most) {
+    int n = Math.min(most, from.size());
     List<Job> group = new ArrayList<>(n);
     for (int i = 0; i < n; i++) {
-      group.add(fresh.remove());
+      group.add(from.remove());
     }
     return group;
   }
@@ -122,38 +136,47 @@ final class EffectLane {
   /** A transaction has ended, one way or the other. */
   void closed(EffectRun run) {
     open.remove(run);
-    if (run.single()) {
-      alone--;
-    } else {
-      groups--;
-    }
     wake();
-  }
-
-  Backoff backoff() {
-    return backoff;
   }
 
   void committed() {
     backoff.reset();
-    carefulGroups = Math.max(0, carefulGroups - 1);
   }
 
-  /** Something failed: the next groups go in parts, so that little is undone for one culprit. */
-  void careful() {
-    carefulGroups = CAREFUL_GROUPS;
+  /**
+   * Something failed, or a group ended: the next groups after a failure go in parts, so that little
+   * is undone for one culprit.
+   */
+  void careful(boolean failed) {
+    carefulGroups = failed ? CAREFUL_GROUPS : Math.max(0, carefulGroups - 1);
+  }
+
+  boolean careful() {
+    return carefulGroups > 0;
   }
 
   /** How many may be undone by one failure. */
   int partSize() {
-    return carefulGroups > 0 ? PART : LARGEST;
+    return careful() ? PART : LARGEST;
   }
 
-  /** Those who failed are started singly, counted; their neighbours go again, charged nothing. */
-  void failed(List<Job> culprits, List<Job> neighbours) {
-    culprits.forEach(claims::add);
-    if (!neighbours.isEmpty()) {
-      again.add(neighbours);
+  /** Each is started singly, counted. */
+  void claim(List<Job> jobs) {
+    jobs.forEach(claims::add);
+  }
+
+  /** They share a transaction in which none sees the work of another. */
+  void apart(List<Job> jobs) {
+    if (!jobs.isEmpty()) {
+      apart.addAll(jobs);
+      wake();
+    }
+  }
+
+  /** The same as a group once more, charged nothing. */
+  void again(List<Job> jobs) {
+    if (!jobs.isEmpty()) {
+      again.add(jobs);
       wake();
     }
   }
@@ -164,10 +187,10 @@ final class EffectLane {
         .after(
             backoff.next(),
             () -> {
-              if (run.single()) {
-                singles.addAll(run.jobs());
-              } else {
-                again.add(run.jobs());
+              switch (run.sort()) {
+                case SHARED -> again.add(run.jobs());
+                case APART -> apart.addAll(run.jobs());
+                case CLAIMED -> singles.addAll(run.jobs());
               }
               wake();
             });

@@ -1,29 +1,43 @@
 package dev.fencepost.worker;
 
 import dev.fencepost.api.Receipt;
+import dev.fencepost.model.DeadLetterReason;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The handlers between two savepoints of a transaction: invoked together, undone together. */
 final class EffectPart {
-  private final List<Member> members;
+  private final List<Member> members = new ArrayList<>();
   private int awaited;
+  private boolean whole;
 
   /** One handler in the transaction. */
-  static final class Member {
+  final class Member {
     final Job job;
     final Run run;
     private @Nullable Receipt receipt;
     private @Nullable Throwable error;
+    private boolean back;
+    private boolean invoking;
+    private boolean atOnce;
 
-    Member(Job job, Run run) {
+    private Member(Job job, Run run) {
       this.job = job;
       this.run = run;
     }
 
-    boolean back() {
-      return receipt != null || error != null;
+    /** Whether its handler is being invoked. */
+    void invoking(boolean now) {
+      invoking = now;
+    }
+
+    void returned(@Nullable Receipt done, @Nullable Throwable failure) {
+      receipt = done;
+      error = done == null && failure == null ? new Outcomes.NullReceipt() : failure;
+      back = true;
+      atOnce = invoking;
+      awaited--;
     }
 
     /** Why it failed; null when it did not. */
@@ -31,35 +45,58 @@ final class EffectPart {
       return error;
     }
 
+    /**
+     * Whether it failed while it was being invoked, by no error of the database: no answer of the
+     * database is in that.
+     */
+    boolean failedUnasked() {
+      return atOnce && error != null && Failures.sqlState(error) == null;
+    }
+
     /** What it recorded early stands, as for the other kinds. */
-    Receipt outcome() {
+    Settlement.Completed completed() {
       Receipt recorded = run.recorded();
-      if (recorded != null) {
-        return recorded;
+      if (recorded == null) {
+        recorded = receipt == null ? Receipt.succeeded() : receipt;
       }
-      return receipt == null ? Receipt.succeeded() : receipt;
+      return new Settlement.Completed(recorded);
+    }
+
+    /**
+     * How it ends if its failure is its own; null when another try may help, or when an earlier
+     * statement had failed.
+     */
+    Settlement.@Nullable Dead failedForGood() {
+      if (error == null || Failures.inFailedTransaction(error)) {
+        return null;
+      }
+      Settlement.How end = Outcomes.failed(job.lane, job.ticket(), null, error, 0);
+      return end instanceof Settlement.Dead dead
+              && dead.reason() == DeadLetterReason.PERMANENT_FAILURE
+          ? dead
+          : null;
     }
   }
 
-  EffectPart(List<Member> members) {
-    this.members = List.copyOf(members);
-    this.awaited = members.size();
+  Member add(Job job, Run run) {
+    Member member = new Member(job, run);
+    members.add(member);
+    awaited++;
+    return member;
   }
 
   List<Member> members() {
     return members;
   }
 
-  /**
-   * A handler has returned.
-   *
-   * @return whether it was the last
-   */
-  boolean returned(Member member, @Nullable Receipt receipt, @Nullable Throwable error) {
-    member.receipt = receipt;
-    member.error = receipt == null && error == null ? new Outcomes.NullReceipt() : error;
-    awaited--;
-    return awaited == 0;
+  /** Nobody is added any more. */
+  void whole() {
+    whole = true;
+  }
+
+  /** Whether all have returned. */
+  boolean ended() {
+    return whole && awaited == 0;
   }
 
   boolean succeeded() {
@@ -74,18 +111,18 @@ final class EffectPart {
    * Those who failed by themselves; all of the part where nobody owns up to it, since somebody hid
    * a failed statement.
    */
-  List<Job> failed() {
-    List<Job> failed = new ArrayList<>(1);
+  List<Member> failed() {
+    List<Member> failed = new ArrayList<>(1);
     for (Member member : members) {
       if (member.error != null && !Failures.inFailedTransaction(member.error)) {
-        failed.add(member.job);
+        failed.add(member);
       }
     }
-    return failed.isEmpty() ? members.stream().map(member -> member.job).toList() : failed;
+    return failed.isEmpty() ? members : failed;
   }
 
   /** Those who have not returned, in the order in which they were invoked. */
   List<Member> out() {
-    return members.stream().filter(member -> !member.back()).toList();
+    return members.stream().filter(member -> !member.back).toList();
   }
 }

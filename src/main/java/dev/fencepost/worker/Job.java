@@ -1,6 +1,5 @@
 package dev.fencepost.worker;
 
-import dev.fencepost.api.Receipt;
 import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.FailureKind;
@@ -32,7 +31,7 @@ final class Job {
   boolean settling;
 
   /** What was committed without an answer; null when there is no such thing. */
-  @Nullable Receipt committing;
+  Settlement.@Nullable How committing;
 
   /** Whether a transaction that did not end well has stored it as waiting: it is no duplicate. */
   boolean storedFresh;

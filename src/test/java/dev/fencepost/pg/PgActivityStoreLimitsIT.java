@@ -9,6 +9,7 @@ import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.AttemptOutcome;
+import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.ErrorInfo;
 import dev.fencepost.model.FailureKind;
@@ -234,6 +235,44 @@ class PgActivityStoreLimitsIT {
     assertThat(failure).isInstanceOf(FencepostException.class);
     assertThat(state(request.id())).isNull();
     assertThat(start(request).attempt()).isEqualTo(1);
+  }
+
+  /** A row that died with its group tells the same as one that was claimed, run and settled. */
+  @Test
+  void howAnEffectDiedShowsInNoColumn() {
+    Claim.Request bad = requests(1, ActivityKind.EFFECT, "k").get(0);
+    Claim.Request claimed = requests(1, ActivityKind.EFFECT, "l").get(0);
+    ErrorInfo error = new ErrorInfo("Boom", "NUL \u0000 " + "x".repeat(20_000), "a cause");
+    ActivityStore.EffectGroup group = result(schema.store().beginEffects(ME, HARD, List.of(bad)));
+    result(group.fail(List.of(new ActivityStore.FailedEffect(bad.id(), error))));
+    result(group.commit(List.of()));
+    Settlement.Dead dead =
+        new Settlement.Dead(
+            DeadLetterReason.PERMANENT_FAILURE, AttemptOutcome.PERMANENT_FAILURE, error);
+    result(
+        schema
+            .store()
+            .settle(ME, List.of(new Settlement(start(claimed), dead, claimed.envelope()))));
+    for (String table : List.of("activity", "dead_letter", "attempt", "receipt", "audit")) {
+      String rows = stored(table, claimed.id());
+      assertThat(rows.isEmpty()).isEqualTo(!List.of("activity", "dead_letter").contains(table));
+      assertThat(stored(table, bad.id())).as(table).isEqualTo(rows);
+    }
+  }
+
+  /** All columns but times, numbers by which rows are told apart, and the lease that is over. */
+  private static String stored(String table, ActivityId id) {
+    return text(
+        schema.uri(),
+        "select coalesce(string_agg((to_jsonb(t) - '{id,event_id,ordering_key,arrival,lease_until,"
+            + "first_seen_at,finished_at,started_at,ended_at,dead_at,copy_due,properties,body}'::text[])"
+            + "::text, ''), '') from fencepost."
+            + table
+            + " t where consumer = '"
+            + id.consumer()
+            + "' and event_id = '"
+            + id.eventId()
+            + "'");
   }
 
   @Test

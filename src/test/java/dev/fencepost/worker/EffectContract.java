@@ -57,6 +57,40 @@ public abstract class EffectContract extends RecoveryContract {
   }
 
   @Test
+  protected void anEffectThatFailedWithItsGroupIsDeadLikeOneThatWasClaimed() {
+    Claim.Request good = request(ActivityKind.EFFECT);
+    Claim.Request bad = request(ActivityKind.EFFECT);
+    Claim.Request gone = request(ActivityKind.EFFECT);
+    Claim.Request said = request(ActivityKind.EFFECT);
+    Claim.Request claimed = request(ActivityKind.EFFECT);
+    List<ActivityStore.FailedEffect> failed =
+        List.of(new ActivityStore.FailedEffect(bad.id(), ERROR));
+    List<Claim.Request> all = List.of(bad, gone, good, said);
+    ActivityStore.EffectGroup undone = result(store().beginEffects(ME, HARD, all));
+    result(undone.fail(failed));
+    result(undone.rollback());
+    assertThat(seen(bad.id())).isNull();
+    ActivityStore.EffectGroup group = result(store().beginEffects(ME, HARD, all));
+    result(group.withdraw(List.of(gone.id())));
+    result(group.fail(failed));
+    assertThat(seen(bad.id())).isNull();
+    result(group.commit(List.of(Receipt.succeeded("ref"), Receipt.failedPermanently("no"))));
+    settle(ME, start(claimed), new Settlement.Dead(permanent(), failed(), ERROR));
+    Seen dead = seen(claimed.id());
+    assertThat(seen(bad.id()))
+        .usingRecursiveComparison()
+        .ignoringFields("deadLetters")
+        .isEqualTo(dead);
+    assertThat(seen(bad.id()).deadLetters())
+        .containsExactly(
+            new Seen.Dead(DeadLetterReason.PERMANENT_FAILURE, 1, text(bad.envelope())));
+    assertThat(seen(good.id()).state()).isEqualTo(ActivityState.COMPLETED);
+    assertThat(seen(said.id()).receipt()).isEqualTo(ReceiptOutcome.FAILED_PERMANENT);
+    assertThat(start(gone).attempt()).isEqualTo(1);
+    assertThat(claim(bad)).isEqualTo(new Claim.Duplicate(ActivityState.DEAD));
+  }
+
+  @Test
   protected void aClaimedEffectIsDoneUnderItsFence() {
     Claim.Request request = request(ActivityKind.EFFECT);
     Claim.Ticket ticket = start(request);

@@ -210,30 +210,205 @@ class EffectLaneTest {
     assertThat(bench.ran.size()).as("invocations, wasted ones included").isLessThan(4_200);
   }
 
+  private static Delivery.Envelope[] batch(String prefix, int from, int to) {
+    return IntStream.range(from, to)
+        .mapToObj(n -> Bench.message("t", prefix + n))
+        .toArray(Delivery.Envelope[]::new);
+  }
+
+  private long runs(String id) {
+    return bench.ran.stream().filter(id::equals).count();
+  }
+
+  /** An outcome that comes after the handler has returned its future, as the database's do. */
+  private Future<Receipt> later(Future<Receipt> outcome) {
+    Promise<Receipt> promise = Promise.promise();
+    bench.time.execute(() -> outcome.onComplete(promise));
+    return promise.future();
+  }
+
+  private static Future<Receipt> never() {
+    return Future.failedFuture(new PermanentFailure("never"));
+  }
+
+  /** The first failure makes the lane careful. */
+  private void careful() {
+    bench.deliver("t", "careful");
+    assertThat(bench.row("careful").state).isEqualTo(ActivityState.DEAD);
+    bench.ran.clear();
+    bench.store.calls.clear();
+  }
+
   @Test
   void whereFailuresAreAboutOnlyThePartOfTheCulpritIsUndone() {
     bench
+        .effect("t", c -> c.eventId().matches("careful|f40") ? later(never()) : later(Bench.done()))
+        .start();
+    careful();
+    bench.broker.deliver(batch("f", 0, 60));
+    bench.time.settle();
+    assertThat(bench.store.count("rollbackToSavepoint")).as("its part, and alone").isEqualTo(2);
+    assertThat(bench.broker.acked).hasSize(61);
+    assertThat(bench.store.deadLetters).hasSize(2);
+    assertThat(runs("f0")).as("its part stood").isEqualTo(1);
+    assertThat(runs("f40")).as("in the group, and apart").isEqualTo(2);
+    assertThat(bench.row("f59").attempts).isEqualTo(1);
+    assertThat(bench.row("f40").attempts).isEqualTo(1);
+    assertThat(bench.store.count("claim")).isZero();
+    assertThat(bench.events.starts).isEqualTo(61);
+  }
+
+  @Test
+  void whoFailsBeforeAnyAnswerOfTheDatabaseDiesWithItsGroup() {
+    bench
+        .effect("t", c -> c.eventId().matches("careful|f[57]") ? never() : later(Bench.done()))
+        .start();
+    careful();
+    bench.broker.deliver(batch("f", 0, 60));
+    bench.time.settle();
+    assertThat(runs("f5")).isEqualTo(1);
+    assertThat(runs("f4")).as("undone with it").isGreaterThan(1);
+    assertThat(runs("f8")).as("behind it, nobody was invoked").isEqualTo(1);
+    assertThat(bench.store.count("beginEffects")).isEqualTo(1);
+    assertThat(bench.store.count("commit")).isEqualTo(1);
+    assertThat(bench.store.deadLetters)
+        .extracting(dead -> dead.id().eventId() + " " + dead.attempts())
+        .containsExactly("careful 1", "f5 1", "f7 1");
+    assertThat(bench.events.count(WorkerEvents.Outcome.DEAD_LETTERED)).isEqualTo(3);
+    assertThat(bench.broker.acked).hasSize(61);
+  }
+
+  @Test
+  void thoseWhoRunApartAreAloneInWhatTheySee() {
+    Map<String, Integer> calls = new HashMap<>();
+    bench
         .effect(
             "t",
-            c ->
-                c.eventId().equals("e0") || c.eventId().equals("f40")
-                    ? Future.failedFuture(new PermanentFailure("never"))
-                    : Bench.done())
+            c -> {
+              boolean culprit = c.eventId().matches("careful|f[2-4]");
+              boolean again = calls.merge(c.eventId(), 1, Integer::sum) > 1;
+              boolean better = again && c.eventId().equals("f3");
+              return later(culprit && !better ? never() : Bench.done());
+            })
         .start();
-    bench.broker.deliver(batch(2)); // the first failure makes the lane careful
+    careful();
+    bench.broker.deliver(batch("f", 0, 6));
     bench.time.settle();
-    bench.ran.clear();
-    bench.broker.deliver(
-        IntStream.range(0, 60)
-            .mapToObj(n -> Bench.message("t", "f" + n))
-            .toArray(Delivery.Envelope[]::new));
+    assertThat(bench.row("f2").state).isEqualTo(ActivityState.DEAD);
+    assertThat(bench.row("f3").state).isEqualTo(ActivityState.COMPLETED);
+    assertThat(bench.row("f4").state).isEqualTo(ActivityState.DEAD);
+    assertThat(bench.store.count("beginEffects"))
+        .as("nobody runs behind the one that left something")
+        .isEqualTo(3);
+    assertThat(bench.store.attempts).hasSize(7);
+    assertThat(bench.broker.acked).hasSize(7);
+  }
+
+  @Test
+  void whoFailsOtherwiseIsClaimedAndHasARetry() {
+    Map<String, Integer> calls = new HashMap<>();
+    bench
+        .effect(
+            "t",
+            c -> {
+              int call = calls.merge(c.eventId(), 1, Integer::sum);
+              return switch (c.eventId()) {
+                case "careful" -> never();
+                case "f1" -> later(Future.failedFuture(new TransientFailure("busy")));
+                case "f2" -> later(call == 1 ? never() : Future.failedFuture(new Refused("40P01")));
+                default -> later(Bench.done());
+              };
+            })
+        .start();
+    careful();
+    bench.broker.deliver(batch("f", 0, 4));
     bench.time.settle();
-    assertThat(bench.store.count("rollbackToSavepoint")).isEqualTo(1);
-    assertThat(bench.broker.acked).hasSize(62);
+    for (String id : new String[] {"f1", "f2"}) {
+      assertThat(bench.row(id).state).isEqualTo(ActivityState.RETRY_SCHEDULED);
+      assertThat(bench.row(id).attempts).isEqualTo(1);
+      assertThat(bench.row(id).retries).isEqualTo(1);
+    }
+    assertThat(calls.get("f1")).as("in the group, and counted").isEqualTo(2);
+    assertThat(bench.row("f3").state).isEqualTo(ActivityState.COMPLETED);
+  }
+
+  @Test
+  void whatCameFromAnAbortedTransactionIsNoOutcome() {
+    bench
+        .effect(
+            "t",
+            c -> {
+              boolean alone = bench.store.count("beginEffect") > 0;
+              boolean well = alone || !c.eventId().equals("f2");
+              return c.eventId().equals("careful")
+                  ? never()
+                  : later(well ? Bench.done() : Future.failedFuture(new Refused("25P02")));
+            })
+        .start();
+    careful();
+    bench.broker.deliver(batch("f", 2, 3));
+    bench.time.settle();
+    assertThat(bench.row("f2").state).isEqualTo(ActivityState.COMPLETED);
+    assertThat(bench.store.count("beginEffect")).isEqualTo(1);
+  }
+
+  @Test
+  void whereASavepointIsMissingNothingIsCommitted() {
+    bench
+        .effect("t", c -> c.eventId().matches("careful|f3") ? never() : later(Bench.done()))
+        .start();
+    careful();
+    bench.store.delayAnswersOf("beginEffects");
+    bench.broker.deliver(batch("f", 0, 40));
+    bench.time.settle();
+    bench.store.failNextOf("savepoint", new Refused("25P02"));
+    bench.store.releaseAnswers();
+    bench.time.settle();
+    assertThat(bench.broker.acked).hasSize(41);
+    assertThat(bench.store.count("beginEffect")).as("each shows its own outcome").isEqualTo(40);
+  }
+
+  @Test
+  void aDeathWhoseAnswerWasLostIsCountedAsWhatItWas() {
+    bench
+        .effect("t", c -> c.eventId().matches("careful|f1") ? never() : later(Bench.done()))
+        .start();
+    careful();
+    bench.store.loseNextAnswerOf("commit");
+    bench.broker.deliver(batch("f", 0, 3));
+    bench.advance(1_000);
+    assertThat(bench.broker.acked).hasSize(4);
+    assertThat(bench.events.count(WorkerEvents.Outcome.DISPATCHED)).isEqualTo(2);
+    assertThat(bench.events.count(WorkerEvents.Outcome.DEAD_LETTERED)).isEqualTo(2);
+    assertThat(bench.events.count(WorkerEvents.Outcome.DUPLICATE)).isZero();
     assertThat(bench.store.deadLetters).hasSize(2);
-    assertThat(bench.ran.stream().filter("f0"::equals)).as("its part stood").hasSize(1);
-    assertThat(bench.ran.stream().filter("f40"::equals)).as("in the group, and alone").hasSize(2);
-    assertThat(bench.row("f59").attempts).isEqualTo(1);
+  }
+
+  @Test
+  void whoHangsApartHoldsNobodyUpForLong() {
+    Promise<Receipt> hangs = Promise.promise();
+    Map<String, Integer> calls = new HashMap<>();
+    bench
+        .effect(
+            "t",
+            c -> {
+              boolean again = calls.merge(c.eventId(), 1, Integer::sum) > 1;
+              boolean culprit = c.eventId().matches("careful|f[12]");
+              return again && c.eventId().equals("f1")
+                  ? hangs.future()
+                  : later(culprit ? never() : Bench.done());
+            })
+        .start();
+    careful();
+    bench.broker.deliver(batch("f", 0, 3));
+    bench.time.settle();
+    bench.advance(20_100);
+    assertThat(bench.row("f2").state).isEqualTo(ActivityState.DEAD);
+    assertThat(bench.row("f2").attempts).isEqualTo(1);
+    assertThat(bench.row("f1").state).as("claimed").isEqualTo(ActivityState.RUNNING);
+    bench.advance(20_100);
+    assertThat(bench.row("f1").state).isEqualTo(ActivityState.RETRY_SCHEDULED);
+    assertThat(bench.events.leaked).as("one for its start").isEqualTo(1);
   }
 
   @Test

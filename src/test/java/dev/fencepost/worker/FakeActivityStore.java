@@ -771,6 +771,7 @@ public final class FakeActivityStore implements ActivityStore {
     private final Claim.Ticket claimed;
     private final Delivery.Envelope envelope;
     private final List<ActivityId> withdrawn = new ArrayList<>();
+    private final Map<ActivityId, ErrorInfo> failed = new HashMap<>();
 
     Group(
         String owner,
@@ -810,15 +811,20 @@ public final class FakeActivityStore implements ActivityStore {
             for (int i = 0; i < answers.size(); i++) {
               if (answers.get(i) instanceof Claim.Started started
                   && !withdrawn.contains(started.ticket().id())) {
-                Receipt receipt = receipts.get(at++);
+                ErrorInfo error = failed.get(started.ticket().id());
+                Settlement.How how =
+                    error == null
+                        ? new Settlement.Completed(receipts.get(at++))
+                        : new Settlement.Dead(
+                            DeadLetterReason.PERMANENT_FAILURE,
+                            AttemptOutcome.PERMANENT_FAILURE,
+                            error);
                 if (claimed == null) {
                   Row row = insert(fresh.get(i));
                   begin(row, owner, fresh.get(i).work(), true);
                   row.body = fresh.get(i).envelope();
                 }
-                settleOne(
-                    owner,
-                    new Settlement(started.ticket(), new Settlement.Completed(receipt), envelope));
+                settleOne(owner, new Settlement(started.ticket(), how, envelope));
               }
             }
             return null;
@@ -844,6 +850,12 @@ public final class FakeActivityStore implements ActivityStore {
     public Future<Void> withdraw(List<ActivityId> ids) {
       withdrawn.addAll(ids);
       return call("withdraw", () -> null);
+    }
+
+    @Override
+    public Future<Void> fail(List<FailedEffect> dead) {
+      dead.forEach(one -> failed.put(one.id(), one.error()));
+      return call("fail", () -> null);
     }
 
     @Override
