@@ -30,6 +30,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class PgConnector {
 
+  /**
+   * How long a session may be idle in a transaction. A frozen process must not keep the lanes that
+   * others take over locked; effects set theirs.
+   */
+  static final String IDLE_IN_TRANSACTION = "idle_in_transaction_session_timeout";
+
+  static final String LONGEST_IDLE = "5s";
+
   private static final int PIPELINING_LIMIT = 256;
   private static final int CACHED_STATEMENTS = 256;
   private static final int CACHED_STATEMENT_LENGTH = 64 * 1024;
@@ -163,9 +171,7 @@ final class PgConnector {
           .setPreparedStatementCacheMaxSize(CACHED_STATEMENTS)
           .setPreparedStatementCacheSqlLimit(CACHED_STATEMENT_LENGTH)
           .addProperty("synchronous_commit", "on")
-          // A frozen process must not keep the lanes that others take over locked; effects set
-          // theirs.
-          .addProperty("idle_in_transaction_session_timeout", "5s")
+          .addProperty(IDLE_IN_TRANSACTION, LONGEST_IDLE)
           // Short statements, for which compiling costs a hundred times what they do.
           .addProperty("jit", "off");
     }

@@ -55,6 +55,9 @@ public final class PgDatabase {
           "max_parallel_workers_per_gather", "0",
           "plan_cache_mode", "force_generic_plan");
 
+  private static final String FOR_TRANSACTIONS =
+      "set local " + PgConnector.IDLE_IN_TRANSACTION + " = '" + PgConnector.LONGEST_IDLE + "'; ";
+
   private final Vertx vertx;
   private final PgHosts hosts;
   private final Pool pool;
@@ -64,6 +67,9 @@ public final class PgDatabase {
 
   /** Run at the beginning of each transaction, where the session itself cannot keep it; or null. */
   private final @Nullable String local;
+
+  /** Whether single statements need a transaction to begin with it, too. */
+  private final boolean always;
 
   private @Nullable PgDatabase byIndex;
 
@@ -78,7 +84,8 @@ public final class PgDatabase {
     this.config = config;
     this.schema = quote(config.schema());
     this.applicationName = applicationName;
-    this.local = local;
+    this.always = local != null;
+    this.local = local != null || !hosts.pooled() ? local : FOR_TRANSACTIONS;
     this.pool = pool(config.poolSize());
   }
 
@@ -116,7 +123,7 @@ public final class PgDatabase {
 
   private static String localSettings() {
     // What is switched off looks so dear that the server would compile the statement, for seconds.
-    StringBuilder sql = new StringBuilder("set local jit = off; ");
+    StringBuilder sql = new StringBuilder(FOR_TRANSACTIONS + "set local jit = off; ");
     BY_INDEX.forEach((name, value) -> sql.append("set local " + name + " = " + value + "; "));
     return sql.toString();
   }
@@ -164,7 +171,7 @@ public final class PgDatabase {
    *     the deadline has passed; a failure of the work's own comes through unchanged
    */
   public <T> Future<T> with(Duration deadline, Function<SqlConnection, Future<T>> work) {
-    Function<SqlConnection, Future<T>> all = local == null ? work : c -> transact(c, work);
+    Function<SqlConnection, Future<T>> all = always ? c -> transact(c, work) : work;
     return borrow(deadline, all);
   }
 
@@ -179,7 +186,7 @@ public final class PgDatabase {
   /** As {@link #with}, on a connection that the caller keeps; it is closed on expiry. */
   public <T> Future<T> on(
       SqlConnection connection, Duration deadline, Function<SqlConnection, Future<T>> work) {
-    return keep(connection, deadline, local == null ? work : c -> transact(c, work));
+    return keep(connection, deadline, always ? c -> transact(c, work) : work);
   }
 
   /** As {@link #on}, in one transaction. */

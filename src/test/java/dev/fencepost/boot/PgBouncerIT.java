@@ -8,12 +8,14 @@ import dev.fencepost.config.ConfigLoader;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
+import dev.fencepost.pg.PgDatabase;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.PgBouncer;
 import dev.fencepost.testing.PostgresServer;
 import dev.fencepost.testing.TestServers;
 import dev.fencepost.worker.BoundHandler;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.sql.Connection;
@@ -149,7 +151,33 @@ class PgBouncerIT {
         pooled(
             Map.of(
                 "ignore_startup_parameters",
-                "jit,synchronous_commit,enable_seqscan,enable_bitmapscan,extra_float_digits")));
+                "jit,synchronous_commit,enable_seqscan,enable_bitmapscan,extra_float_digits,"
+                    + "idle_in_transaction_session_timeout")));
+  }
+
+  /** As a process does that is frozen between two statements. */
+  @Test
+  void aTransactionThatStandsStillKeepsNothingLocked() throws Exception {
+    PgDatabase database =
+        PgDatabase.open(
+            vertx, config(pooled(Map.of()) + "?pgbouncer=true").database(), "standing still");
+    try {
+      Future<Void> standing =
+          database.inTransaction(
+              Duration.ofMinutes(2),
+              c ->
+                  c.query("select 1 from fencepost.relay_leases for update")
+                      .execute()
+                      .compose(locked -> Promise.<Void>promise().future()));
+      Await.until("it locks", () -> count("pg_locks where mode = 'RowShareLock'") > 0);
+      Await.until(
+          "it locks no more",
+          Duration.ofSeconds(20),
+          () -> count("pg_locks where mode = 'RowShareLock'") == 0);
+      assertThat(standing.isComplete()).isFalse();
+    } finally {
+      Await.result(database.close());
+    }
   }
 
   private void refused(String uri) {
