@@ -1,6 +1,11 @@
 package dev.fencepost.worker;
 
 import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
@@ -9,19 +14,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The threads for handlers that block. A task is begun only when a thread is free, so that its
- * limits count from its real start; who waits is known on the event loop.
+ * limits count from its real start; who waits is known on the event loop. Of the types that wait
+ * the one goes first that has the fewest threads. A call that is given up and does not return has
+ * its thread replaced: what bounds those is that its type does not get its slot back, either.
  */
 final class BlockingPool {
 
   /** One call on a thread of the pool. */
   interface Task<T> {
+    /** Whose it is: types share the threads evenly. */
+    TypeLane lane();
+
     /**
      * On the worker's context, right before the call.
      *
-     * @param interrupt interrupts the call; harmless afterwards
+     * @param giveUp interrupts the call and counts its thread as lost until it returns; harmless
+     *     afterwards
      * @return false when it must not be made any more; then nothing else is called
      */
-    boolean begin(Runnable interrupt);
+    boolean begin(Runnable giveUp);
 
     /** On a thread of the pool. */
     @Nullable T call() throws Exception;
@@ -32,7 +43,8 @@ final class BlockingPool {
 
   private final Timers timers;
   private final Executor threads;
-  private final ArrayDeque<Task<?>> waiting = new ArrayDeque<>();
+  private final Map<TypeLane, ArrayDeque<Task<?>>> waiting = new LinkedHashMap<>();
+  private final Map<TypeLane, Integer> running = new HashMap<>();
   private int free;
 
   BlockingPool(Timers timers, Executor threads, int size) {
@@ -42,14 +54,32 @@ final class BlockingPool {
   }
 
   void submit(Task<?> task) {
-    waiting.add(task);
+    waiting.computeIfAbsent(task.lane(), lane -> new ArrayDeque<>()).add(task);
     next();
   }
 
   private void next() {
     while (free > 0 && !waiting.isEmpty()) {
-      start(waiting.remove());
+      TypeLane lane =
+          Collections.min(
+              waiting.keySet(), Comparator.comparingInt(each -> running.getOrDefault(each, 0)));
+      ArrayDeque<Task<?>> tasks = waiting.get(lane);
+      Task<?> task = tasks.remove();
+      if (tasks.isEmpty()) {
+        waiting.remove(lane);
+      }
+      start(task);
     }
+  }
+
+  private void take(TypeLane lane) {
+    free--;
+    running.merge(lane, 1, Integer::sum);
+  }
+
+  private void give(TypeLane lane) {
+    free++;
+    running.computeIfPresent(lane, (each, n) -> n == 1 ? null : n - 1);
   }
 
   private <T> void start(Task<T> task) {
@@ -61,8 +91,8 @@ final class BlockingPool {
             call.neverRan();
           }
         };
-    if (task.begin(() -> thread.cancel(true))) {
-      free--;
+    if (task.begin(() -> call.giveUp(thread))) {
+      take(task.lane());
       threads.execute(thread);
     }
   }
@@ -71,6 +101,11 @@ final class BlockingPool {
   private final class Call<T> implements Runnable {
     private final Task<T> task;
     private final AtomicBoolean taken = new AtomicBoolean();
+
+    /** Its thread counts no more; confined to the context, as {@link #ended}. */
+    private boolean lost;
+
+    private boolean ended;
 
     Call(Task<T> task) {
       this.task = task;
@@ -97,10 +132,23 @@ final class BlockingPool {
       }
     }
 
+    /** It may never return: what waits gets another thread. */
+    void giveUp(FutureTask<Void> thread) {
+      thread.cancel(true);
+      if (!lost && !ended) {
+        lost = true;
+        give(task.lane());
+        timers.execute(BlockingPool.this::next);
+      }
+    }
+
     private void report(@Nullable T result, @Nullable Throwable error) {
       timers.execute(
           () -> {
-            free++;
+            ended = true;
+            if (!lost) {
+              give(task.lane());
+            }
             task.ended(result, error);
             next();
           });

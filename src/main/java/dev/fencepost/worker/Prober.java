@@ -46,6 +46,7 @@ final class Prober {
     if (lane == null
         || lane.isEffect()
         || open >= AT_ONCE
+        || lane.hungProbes >= lane.config().concurrency()
         || env.active().busy(evidence.id())
         || !LeaseRules.mayBelieveNeverHappened(
             evidence.sinceStart(),
@@ -97,12 +98,19 @@ final class Prober {
   private Future<ProbeResult> ask(Job job, Duration deadline) {
     Promise<ProbeResult> answer = Promise.promise();
     Run run = new Run(env, job, job.ticket());
+    BlockingProbe blocked =
+        job.lane.handler() instanceof BoundHandler.Blocking blocking
+            ? new BlockingProbe(blocking, run, answer)
+            : null;
     Timers.Timer timer =
         env.timers()
             .after(
                 deadline,
                 () -> {
                   run.close();
+                  if (blocked != null) {
+                    blocked.givenUp();
+                  }
                   answer.tryComplete(ProbeResult.unknown("no answer within " + deadline));
                 });
     BoundHandler handler = job.lane.handler();
@@ -111,8 +119,8 @@ final class Prober {
           .watched(job, () -> async.handler().probe(run))
           .onComplete(
               result -> runner.onContext(() -> answered(answer, result.result(), result.cause())));
-    } else if (handler instanceof BoundHandler.Blocking blocking) {
-      pool.submit(new BlockingProbe(blocking, run, answer));
+    } else if (blocked != null) {
+      pool.submit(blocked);
     }
     return answer.future().onComplete(done -> timer.cancel());
   }
@@ -122,12 +130,37 @@ final class Prober {
     answer.tryComplete(result == null ? ProbeResult.unknown("the probe failed: " + error) : result);
   }
 
-  private record BlockingProbe(BoundHandler.Blocking handler, Run run, Promise<ProbeResult> answer)
-      implements BlockingPool.Task<ProbeResult> {
+  private static final class BlockingProbe implements BlockingPool.Task<ProbeResult> {
+    private final BoundHandler.Blocking handler;
+    private final Run run;
+    private final Promise<ProbeResult> answer;
+    private boolean begun;
+    private boolean hung;
+
+    BlockingProbe(BoundHandler.Blocking handler, Run run, Promise<ProbeResult> answer) {
+      this.handler = handler;
+      this.run = run;
+      this.answer = answer;
+    }
+
     @Override
-    public boolean begin(Runnable interrupt) {
-      run.onClose(interrupt);
-      return !answer.future().isComplete();
+    public TypeLane lane() {
+      return run.job().lane;
+    }
+
+    @Override
+    public boolean begin(Runnable giveUp) {
+      run.onClose(giveUp);
+      begun = !answer.future().isComplete();
+      return begun;
+    }
+
+    /** Its thread is replaced, which has to have an end. */
+    void givenUp() {
+      if (begun) {
+        hung = true;
+        lane().hungProbes++;
+      }
     }
 
     @Override
@@ -137,6 +170,9 @@ final class Prober {
 
     @Override
     public void ended(@Nullable ProbeResult result, @Nullable Throwable error) {
+      if (hung) {
+        lane().hungProbes--;
+      }
       answered(answer, result, error);
     }
   }

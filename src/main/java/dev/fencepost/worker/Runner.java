@@ -71,12 +71,17 @@ final class Runner {
           private @Nullable Run run;
 
           @Override
-          public boolean begin(Runnable interrupt) {
+          public TypeLane lane() {
+            return job.lane;
+          }
+
+          @Override
+          public boolean begin(Runnable giveUp) {
             if (!mayStart(job)) {
               return false;
             }
             run = Runner.this.begin(job, true);
-            run.onClose(interrupt);
+            run.onClose(giveUp);
             return true;
           }
 

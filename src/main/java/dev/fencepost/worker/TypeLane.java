@@ -50,6 +50,9 @@ final class TypeLane {
   int inFlight;
   int leaked;
 
+  /** Blocking probes that were given up and have not returned. */
+  int hungProbes;
+
   /** No slot is left: every one is held by a handler that was given up. Read by any thread. */
   volatile boolean allLeaked;
 

@@ -31,8 +31,7 @@ public final class WorkerVerticle extends VerticleBase {
   public Future<?> start() {
     AtomicInteger count = new AtomicInteger();
     ExecutorService pool =
-        Executors.newFixedThreadPool(
-            parts.settings().poolSize(),
+        Executors.newCachedThreadPool( // BlockingPool says how many
             task -> daemon(task, "fencepost-handler-" + count.incrementAndGet()));
     threads = pool;
     Timers timers = new VertxTimers(vertx, context);

@@ -178,6 +178,27 @@ class ShutdownTest {
   }
 
   @Test
+  void aTypeThatWaitsForAThreadGoesBeforeOneThatHasSome() {
+    BoundHandler handler =
+        new BoundHandler.Blocking(
+            c -> {
+              bench.ran.add(c.eventId());
+              return Receipt.succeeded();
+            });
+    bench
+        .type("many", ActivityKind.PURE, 32, Bench.Times.DEFAULT, handler)
+        .type("few", ActivityKind.PURE, 32, Bench.Times.DEFAULT, handler)
+        .start()
+        .deliver("many", "m1", "m2", "m3", "m4", "m5", "m6")
+        .deliver("few", "f1", "f2");
+    bench.runThreads();
+    bench.runThreads();
+    assertThat(bench.ran).hasSize(8);
+    assertThat(bench.ran.subList(0, 4)).containsExactly("m1", "m2", "m3", "m4");
+    assertThat(bench.ran.get(4)).isEqualTo("f1");
+  }
+
+  @Test
   void dueRetriesPassTheSameGates() {
     Promise<Receipt> hold = Promise.promise();
     bench

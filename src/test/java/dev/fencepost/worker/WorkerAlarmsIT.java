@@ -11,6 +11,7 @@ import dev.fencepost.testing.Await;
 import dev.fencepost.testing.TestServers;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -37,14 +38,18 @@ class WorkerAlarmsIT {
   }
 
   private WorkerProcess worker(Duration hard) {
-    return new WorkerProcess(
-        database, broker, new Death(Stage.NONE, "KILL"), List.of(hanging(hard)));
+    return worker(hard, 1);
   }
 
-  /** As the usual queue, but {@code pure} has one slot, these limits and a progress timeout. */
-  private static QueueConfig hanging(Duration hard) {
+  private WorkerProcess worker(Duration hard, int slots) {
+    return new WorkerProcess(
+        database, broker, new Death(Stage.NONE, "KILL"), List.of(hanging(hard, slots)));
+  }
+
+  /** As the usual queue, but {@code pure} has these slots and limits and a progress timeout. */
+  private static QueueConfig hanging(Duration hard, int slots) {
     FencepostConfig.LeaseTimes lease = new FencepostConfig.LeaseTimes(RENEW.multipliedBy(8), RENEW);
-    return new DifferentType(1, lease, hard, SILENCE, null).in(QUEUE, "pure");
+    return new DifferentType(slots, lease, hard, SILENCE, null).in(QUEUE, "pure");
   }
 
   private void send(String type, String... ids) throws Exception {
@@ -143,6 +148,35 @@ class WorkerAlarmsIT {
           .isPositive();
     } finally {
       WorkerProcess.release("deaf-1");
+    }
+  }
+
+  /** As many as the pool has threads: they would take all of them from the other types. */
+  @Test
+  void threadsThatHangAreReplaced() throws Exception {
+    int threads = WorkerProcess.POOL;
+    String[] deaf = new String[threads];
+    Arrays.setAll(deaf, i -> "deaf-of-many-" + i);
+    try (WorkerProcess worker = worker(Duration.ofSeconds(2), threads)) {
+      send("pure", deaf);
+      Await.until("leaked", DEADLINE, () -> worker.events.leaked == threads);
+      send("idempotent", "other-1", "other-2");
+      Await.until(
+          "others go on",
+          DEADLINE,
+          () -> "completed".equals(remote.state("other-1")) && "completed".equals(remote.state("other-2")));
+      assertThat(worker.events.leaked).as("they hang still").isEqualTo(threads);
+      List.of(deaf).forEach(WorkerProcess::release);
+      Await.until("the slots are back", DEADLINE, () -> worker.events.leaked == 0);
+      Await.until(
+          "and all is done",
+          DEADLINE,
+          () ->
+              remote.number(
+                      "select count(*) from fencepost.activities where state <> 'completed'")
+                  == 0);
+    } finally {
+      List.of(deaf).forEach(WorkerProcess::release);
     }
   }
 

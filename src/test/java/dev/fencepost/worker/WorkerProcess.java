@@ -33,6 +33,9 @@ import java.util.concurrent.CountDownLatch;
  * As a main class: a process of its own that a {@link Death} ends.
  */
 final class WorkerProcess implements AutoCloseable {
+  /** Threads for handlers that block. */
+  static final int POOL = 16;
+
   static final Duration TTL = Duration.ofSeconds(3);
 
   /**
@@ -84,7 +87,7 @@ final class WorkerProcess implements AutoCloseable {
                 new WorkerParts.Ports(store, broker.deliveries(), events, this::handler),
                 new FencepostConfig.Worker(
                     true,
-                    16,
+                    POOL,
                     Duration.ofSeconds(10),
                     Duration.ofMillis(500),
                     Duration.ofHours(24),
