@@ -56,9 +56,12 @@ final class Destinations {
    * there for all of its rows; rights may depend on the routing key.
    */
   static boolean alike(ParkedReason reason, Route one, Route other) {
-    return reason == ParkedReason.ACCESS_REFUSED
-        ? one.equals(other)
-        : one.exchange().equals(other.exchange());
+    return kind(reason, one).equals(kind(reason, other));
+  }
+
+  /** What two rows have in common that are {@link #alike}. */
+  static Object kind(ParkedReason reason, Route route) {
+    return reason == ParkedReason.ACCESS_REFUSED ? route : route.exchange();
   }
 
   boolean none() {

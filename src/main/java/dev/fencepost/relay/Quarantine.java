@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A second channel of a lane, for rows that may make the broker close it: each goes alone, so that
  * a closure convicts it. Rows that are not known to do so go together; when the channel closes on
- * them nevertheless, they are tried again one by one. Opened when needed. Another one like it is
+ * them nevertheless, a tenth of them is tried at once, and so on. Opened when needed. Another one like it is
  * for rows that may never be confirmed.
  */
 final class Quarantine implements LaneChannel.Owner {
@@ -42,6 +42,7 @@ final class Quarantine implements LaneChannel.Owner {
   }
 
   private static final int TOGETHER = 100;
+  private static final int FEWER = 10;
 
   private final Vertx vertx;
   private final Publisher publisher;
@@ -59,14 +60,18 @@ final class Quarantine implements LaneChannel.Owner {
   private final Kind kind;
   private final long patience;
 
+  /**
+   * @param together with how many others it may go, itself included
+   */
   private record Trial(
-      OutboxRow row, boolean alone, Promise<Publisher.Verdict> verdict, long sentAt) {
-    Trial byItself() {
-      return new Trial(row, true, verdict, 0);
+      OutboxRow row, int together, Promise<Publisher.Verdict> verdict, long sentAt) {
+    /** Fewer share the next closure, until it convicts one. */
+    Trial withFewer() {
+      return new Trial(row, Math.max(1, together / FEWER), verdict, 0);
     }
 
     Trial sent(long now) {
-      return new Trial(row, alone, verdict, now);
+      return new Trial(row, together, verdict, now);
     }
   }
 
@@ -92,7 +97,7 @@ final class Quarantine implements LaneChannel.Owner {
     if (stopped) {
       return Future.failedFuture(ended());
     }
-    Trial trial = new Trial(row, alone, Promise.promise(), 0);
+    Trial trial = new Trial(row, alone ? 1 : TOGETHER, Promise.promise(), 0);
     waiting.add(trial);
     pump();
     return trial.verdict().future();
@@ -117,16 +122,13 @@ final class Quarantine implements LaneChannel.Owner {
     Set<String> ids = new HashSet<>();
     out.values().forEach(trial -> ids.add(trial.row().eventId()));
     Trial next;
+    int together = TOGETHER;
     while ((next = waiting.peek()) != null
-        && (rows.isEmpty() || !next.alone())
-        && out.size() < TOGETHER
+        && out.size() < (together = Math.min(together, next.together()))
         && ids.add(next.row().eventId())) {
       waiting.remove();
       out.put(next.row().seq(), next.sent(used));
       rows.add(next.row());
-      if (next.alone()) {
-        break;
-      }
     }
     if (!rows.isEmpty()) {
       channel.publish(rows);
@@ -134,9 +136,9 @@ final class Quarantine implements LaneChannel.Owner {
   }
 
   private boolean mustWait() {
-    Trial first = waiting.peek();
-    boolean alone = first != null && first.alone() || out.values().stream().anyMatch(Trial::alone);
-    return !out.isEmpty() && (kind == Kind.SUSPECTS || alone);
+    return !out.isEmpty()
+        && (kind == Kind.SUSPECTS
+            || out.values().stream().anyMatch(trial -> trial.together() < TOGETHER));
   }
 
   @Override
@@ -191,7 +193,7 @@ final class Quarantine implements LaneChannel.Owner {
       List<Trial> unanswered = silent ? back.stream().filter(this::overdue).toList() : List.of();
       back.removeAll(unanswered);
       for (int i = back.size() - 1; i >= 0; i--) {
-        waiting.addFirst(refusal == null ? back.get(i) : back.get(i).byItself());
+        waiting.addFirst(refusal == null ? back.get(i) : back.get(i).withFewer());
       }
       unanswered.forEach(trial -> trial.verdict().fail(cause));
     }

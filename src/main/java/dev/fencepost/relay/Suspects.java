@@ -4,22 +4,26 @@ import dev.fencepost.model.OutboxRow;
 import dev.fencepost.model.ParkedReason;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
 /**
  * Finds the row that made the broker close a lane's channel: those that were unconfirmed are tried
- * alone until one is convicted; then the rest is free. Later rows of their keys wait meanwhile.
+ * elsewhere, a hundred at once, then ten of those on which that channel closed, then each alone,
+ * until one is convicted; then the rest is free. Later rows of their keys wait meanwhile.
  */
 final class Suspects {
+  private static final int AT_ONCE = 100;
+
   private final InFlight rows;
   private final Quarantine quarantine;
   private final Court court;
   private final Silence silence;
   private final Set<Held> round = new LinkedHashSet<>();
   private ParkedReason charge = ParkedReason.REJECTED;
-  private boolean trying;
+  private int trying;
 
   /** Who acts on what was found. */
   interface Court {
@@ -55,26 +59,50 @@ final class Suspects {
   }
 
   private void next() {
-    if (trying) {
+    if (trying > 0) {
       return;
     }
     if (round.isEmpty()) {
       court.released();
       return;
     }
-    Held held = round.iterator().next();
-    round.remove(held);
-    trying = true;
+    List<Held> some = some();
+    some.forEach(round::remove);
+    trying = some.size();
+    some.forEach(this::attempt);
+  }
+
+  /**
+   * Who is tried next: of those that one row's verdict speaks for one; where the row itself is to
+   * blame, first those that carry what the broker checks.
+   */
+  private List<Held> some() {
+    List<Held> some = new ArrayList<>();
+    Set<Object> represented = new HashSet<>();
+    boolean about = Destinations.about(charge);
+    boolean remarkable = remarkable(round.iterator().next().row);
+    for (Held held : round) {
+      OutboxRow row = held.row;
+      boolean its =
+          about
+              ? represented.add(Destinations.kind(charge, row.route()))
+              : remarkable(row) == remarkable;
+      if (its) {
+        some.add(held);
+      }
+      if (some.size() == AT_ONCE) {
+        break;
+      }
+    }
+    return some;
+  }
+
+  private void attempt(Held held) {
     quarantine
-        .attempt(held.row, true)
-        .onSuccess(
-            verdict -> {
-              trying = false;
-              court.guarded(() -> judge(held, verdict));
-            })
+        .attempt(held.row, false)
+        .onSuccess(verdict -> court.guarded(() -> judge(held, verdict)))
         .onFailure(
             failure -> {
-              trying = false;
               if (Silence.unanswered(failure)) {
                 court.guarded(() -> unanswered(held));
               }
@@ -83,11 +111,13 @@ final class Suspects {
 
   /** It is not to blame: the channel stayed open. The others do not wait for it. */
   private void unanswered(Held held) {
+    trying--;
     silence.hold(held);
     next();
   }
 
   private void judge(Held held, Publisher.Verdict verdict) {
+    trying--;
     ParkedReason refusal = verdict.refusal();
     court.judged(held, verdict);
     if (refusal != null && closes(refusal)) {
@@ -104,7 +134,10 @@ final class Suspects {
 
   private void release(List<Held> innocent) {
     innocent.forEach(round::remove);
-    rows.release(innocent);
+    if (!innocent.isEmpty()) {
+      rows.release(innocent);
+      court.released();
+    }
   }
 
   static boolean closes(ParkedReason reason) {

@@ -22,6 +22,12 @@ final class FakePublisher implements Publisher {
     volatile Function<OutboxRow, @Nullable ParkedReason> refuses = row -> null;
     volatile Predicate<OutboxRow> owes = row -> false;
 
+    /** Closes the channel on such a row; what went before it arrives and is not confirmed. */
+    volatile Function<OutboxRow, @Nullable ParkedReason> closes = row -> null;
+
+    final AtomicInteger opened = new AtomicInteger();
+    final AtomicInteger batches = new AtomicInteger();
+
     /** What arrives is counted, not kept: more of it than memory is to hold. */
     volatile boolean counting;
 
@@ -49,6 +55,7 @@ final class FakePublisher implements Publisher {
       return Future.failedFuture(
           new FencepostException(FailureKind.BROKER_UNREACHABLE, "the broker is down"));
     }
+    broker.opened.incrementAndGet();
     return Future.succeededFuture(new FakeChannel(listener));
   }
 
@@ -68,7 +75,13 @@ final class FakePublisher implements Publisher {
     @Override
     public void publish(List<OutboxRow> rows) {
       List<Verdict> verdicts = new ArrayList<>(rows.size());
+      broker.batches.incrementAndGet();
       for (OutboxRow row : rows) {
+        ParkedReason accusation = broker.closes.apply(row);
+        if (accusation != null) {
+          vertx.runOnContext(v -> close(accusation));
+          return;
+        }
         ParkedReason refusal = broker.refuses.apply(row);
         if (refusal == null && broker.counting) {
           broker.counted.incrementAndGet();
@@ -86,6 +99,14 @@ final class FakePublisher implements Publisher {
                 listener.settled(verdicts);
               }
             });
+      }
+    }
+
+    private void close(ParkedReason accusation) {
+      if (open) {
+        open = false;
+        listener.closed(
+            new FencepostException(FailureKind.CHANNEL_CLOSED, "closed by the broker"), accusation);
       }
     }
 
