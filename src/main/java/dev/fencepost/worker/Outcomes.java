@@ -154,6 +154,12 @@ final class Outcomes {
     return error instanceof RunFailure f ? f.retryAfter() : null;
   }
 
+  /** Whether a run that was given up at its hard limit says no more than that it got no answer. */
+  static boolean nothingNew(@Nullable Throwable error) {
+    return error instanceof RunFailure failure
+        && failure.event() == RunEvent.NO_ANSWER_BY_HARD_LIMIT;
+  }
+
   private static RunEvent event(ActivityKind kind, Throwable error) {
     if (error instanceof RunFailure failure) {
       return failure.event();

@@ -33,6 +33,11 @@ final class Run implements ActivityContext {
   private volatile State state = State.OPEN;
   private final AtomicReference<@Nullable Progress> progress = new AtomicReference<>();
   private @Nullable Receipt recorded;
+
+  /** Receipts on their way, and what waits to know whether they were stored. */
+  private int recording;
+
+  private @Nullable Runnable onceRecorded;
   private Runnable onClose = () -> {};
   private boolean leaked;
   private long progressStored = Long.MIN_VALUE;
@@ -67,6 +72,18 @@ final class Run implements ActivityContext {
   /** The receipt that is durable already, or null. */
   @Nullable Receipt recorded() {
     return recorded;
+  }
+
+  /**
+   * Runs it once nothing is on its way that {@link #recorded} will tell of: a receipt that turns
+   * out to be durable decides, whatever else came.
+   */
+  void onceRecorded(Runnable task) {
+    if (recording == 0) {
+      task.run();
+    } else {
+      onceRecorded = task;
+    }
   }
 
   /** The handler has come back; false when it was given up before, or came back before. */
@@ -218,16 +235,23 @@ final class Run implements ActivityContext {
       done.complete();
       return;
     }
+    recording++;
     env.store()
         .recordReceipt(env.owner(), ticket, receipt)
         .onComplete(
             answer -> {
+              recording--;
               if (answer.succeeded()) {
                 stored(receipt, answer.result(), done);
               } else if (Failures.outage(answer.cause()) || Failures.conflict(answer.cause())) {
                 env.timers().after(backoff.next(), () -> store(receipt, backoff, done));
               } else {
                 done.fail(answer.cause());
+              }
+              Runnable waiting = onceRecorded;
+              if (recording == 0 && waiting != null) {
+                onceRecorded = null;
+                waiting.run();
               }
             });
   }

@@ -149,9 +149,17 @@ final class Runner {
       Receipt before = run.recorded();
       settler.settle(job, new Settlement.Completed(before == null ? receipt : before));
     } else if (failure != null) {
-      settler.settle(
-          job, Outcomes.failed(job.lane, run.ticket(), run.recorded(), failure, Math.random()));
+      failed(run, failure);
     }
+  }
+
+  private void failed(Run run, Throwable failure) {
+    Job job = run.job();
+    run.onceRecorded(
+        () ->
+            settler.settle(
+                job,
+                Outcomes.failed(job.lane, run.ticket(), run.recorded(), failure, Math.random())));
   }
 
   /** A run is over: takes it out of the figures. */
@@ -178,9 +186,7 @@ final class Runner {
     Job job = run.job();
     WorkerLog.hardLimit(job, run.ticket(), "unknown");
     giveUp(run);
-    Throwable cause = new Outcomes.HardLimit(job.lane.hardLimit());
-    settler.settle(
-        job, Outcomes.failed(job.lane, run.ticket(), run.recorded(), cause, Math.random()));
+    failed(run, new Outcomes.HardLimit(job.lane.hardLimit()));
   }
 
   /** A renewal found that somebody has taken over. */
@@ -232,8 +238,8 @@ final class Runner {
       job.lane.loop().gates().returned(job.lane);
       tellLeaks(job.lane);
     }
-    if (job.lane.isEffect()) {
-      return; // rolled back: there is nothing that it could be evidence of
+    if (job.lane.isEffect() || (receipt == null && Outcomes.nothingNew(error))) {
+      return; // rolled back, or it says what is known: there is nothing to be evidence of
     }
     ErrorInfo info = error == null ? null : ErrorInfo.of(error);
     Persistently.ask(

@@ -10,6 +10,8 @@ import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.RecoveryDecision;
+import dev.fencepost.model.RunEvent;
+import dev.fencepost.model.RunFailure;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
@@ -208,6 +210,52 @@ class RecoveryLoopTest {
     bench.time.settle();
     assertThat(bench.row("e1").state).isEqualTo(ActivityState.MANUAL_REVIEW);
     assertThat(bench.store.audit).contains("late e1 fence=1");
+  }
+
+  /** The two limits are one: the handler's own clock may strike a little later. */
+  @Test
+  void thatThereWasNoAnswerIsNotSaidTwice() {
+    Promise<Receipt> call = Promise.promise();
+    bench
+        .type(
+            "t",
+            ActivityKind.IRREVERSIBLE,
+            4,
+            SHORT,
+            new BoundHandler.Async(bench.recording(c -> call.future())))
+        .start()
+        .deliver("t", "e1");
+    bench.advance(4_100);
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.MANUAL_REVIEW);
+    call.fail(new RunFailure(RunEvent.NO_ANSWER_BY_HARD_LIMIT, "no answer", null, null));
+    bench.time.settle();
+    assertThat(bench.events.leaked).isZero();
+    assertThat(bench.store.audit).doesNotContain("late e1 fence=1");
+  }
+
+  /** Stored, but the answer comes after the hard limit: logs and metrics say what was decided. */
+  @Test
+  void aReceiptOnItsWayAtTheHardLimitDecidesWhatIsTold() {
+    bench
+        .type(
+            "t",
+            ActivityKind.IRREVERSIBLE,
+            4,
+            SHORT,
+            new BoundHandler.Async(
+                c -> {
+                  bench.store.delayAnswersOf("recordReceipt");
+                  c.recordReceipt(Receipt.succeeded("ref"));
+                  return Promise.<Receipt>promise().future();
+                }))
+        .start()
+        .deliver("t", "e1");
+    bench.advance(4_100);
+    bench.store.releaseAnswers();
+    bench.time.settle();
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.COMPLETED);
+    assertThat(bench.events.count(WorkerEvents.Outcome.MANUAL_REVIEW)).isZero();
+    assertThat(bench.events.count(WorkerEvents.Outcome.DISPATCHED)).isEqualTo(1);
   }
 
   @Test
