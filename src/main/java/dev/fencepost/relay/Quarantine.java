@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A second channel of a lane, for rows that may make the broker close it: each goes alone, so that
  * a closure convicts it. Rows that are not known to do so go together; when the channel closes on
- * them nevertheless, a tenth of them is tried at once, and so on. Opened when needed. Another one like it is
- * for rows that may never be confirmed.
+ * them nevertheless, a tenth of them is tried at once, and so on. Opened when needed. Another one
+ * like it is for rows that may never be confirmed.
  */
 final class Quarantine implements LaneChannel.Owner {
   /** What a lane has several of. */

@@ -60,13 +60,13 @@ final class BlockingPool {
 
   private void next() {
     while (free > 0 && !waiting.isEmpty()) {
-      TypeLane lane =
+      Map.Entry<TypeLane, ArrayDeque<Task<?>>> next =
           Collections.min(
-              waiting.keySet(), Comparator.comparingInt(each -> running.getOrDefault(each, 0)));
-      ArrayDeque<Task<?>> tasks = waiting.get(lane);
-      Task<?> task = tasks.remove();
-      if (tasks.isEmpty()) {
-        waiting.remove(lane);
+              waiting.entrySet(),
+              Comparator.comparingInt(each -> running.getOrDefault(each.getKey(), 0)));
+      Task<?> task = next.getValue().remove();
+      if (next.getValue().isEmpty()) {
+        waiting.remove(next.getKey());
       }
       start(task);
     }

@@ -164,7 +164,9 @@ class WorkerAlarmsIT {
       Await.until(
           "others go on",
           DEADLINE,
-          () -> "completed".equals(remote.state("other-1")) && "completed".equals(remote.state("other-2")));
+          () ->
+              "completed".equals(remote.state("other-1"))
+                  && "completed".equals(remote.state("other-2")));
       assertThat(worker.events.leaked).as("they hang still").isEqualTo(threads);
       List.of(deaf).forEach(WorkerProcess::release);
       Await.until("the slots are back", DEADLINE, () -> worker.events.leaked == 0);
@@ -172,8 +174,7 @@ class WorkerAlarmsIT {
           "and all is done",
           DEADLINE,
           () ->
-              remote.number(
-                      "select count(*) from fencepost.activities where state <> 'completed'")
+              remote.number("select count(*) from fencepost.activities where state <> 'completed'")
                   == 0);
     } finally {
       List.of(deaf).forEach(WorkerProcess::release);
