@@ -27,7 +27,7 @@ final class ClaimGroups {
         StorableText.of(id.consumer(), ID_BYTES), StorableText.of(id.eventId(), ID_BYTES));
   }
 
-  private static Claim.Request storable(Claim.Request r) {
+  static Claim.Request storable(Claim.Request r) {
     ActivityId id = storable(r.id());
     return id.equals(r.id())
         ? r

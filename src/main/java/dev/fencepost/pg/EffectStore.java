@@ -14,13 +14,13 @@ import io.vertx.core.Promise;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.Tuple;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the transactions in which effects run with their receipts. */
@@ -83,36 +83,49 @@ final class EffectStore {
 
   private Future<EffectGroup> insert(
       String owner, Duration hardLimit, Fresh fresh, boolean allNew) {
+    Tuple values = FirstStarts.of(fresh.first).columns(owner).tuple();
     return open(
         hardLimit,
         effects ->
-            inserted(effects, insertValues(owner, fresh.first), fresh, allNew)
-                .compose(
-                    inserted -> {
-                      Map<ActivityId, Claim.Answer> known = new HashMap<>(fresh.answered);
-                      for (Claim.Request request : fresh.first) {
-                        if (inserted.contains(request.id())) {
-                          known.put(request.id(), new Claim.Started(ClaimGroups.first(request)));
-                        }
-                      }
-                      return claims
-                          .existing(ClaimGroups.unanswered(fresh.first, known))
-                          .map(
-                              existing -> {
-                                known.putAll(existing);
-                                return effects.answered(
-                                    answers(owner, fresh.group, known), fresh.group);
-                              });
-                    }));
+            allNew
+                ? effects
+                    .insertNew(database.sql(EffectSql.INSERT_NEW), values)
+                    .map(v -> effects.answered(allStarted(owner, fresh), fresh.group))
+                : effects
+                    .insert(database.sql(EffectSql.INSERT), values)
+                    .compose(inserted -> known(fresh, inserted))
+                    .map(
+                        known ->
+                            effects.answered(answers(owner, fresh.group, known), fresh.group)));
   }
 
-  private Future<Set<ActivityId>> inserted(
-      OpenEffects effects, Tuple values, Fresh fresh, boolean allNew) {
-    return allNew
-        ? effects
-            .insertNew(database.sql(EffectSql.INSERT_NEW), values)
-            .map(v -> fresh.first.stream().map(Claim.Request::id).collect(Collectors.toSet()))
-        : effects.insert(database.sql(EffectSql.INSERT), values);
+  private static List<Claim.Answer> allStarted(String owner, Fresh fresh) {
+    if (fresh.first.size() < fresh.group.size()) {
+      return answers(owner, fresh.group, started(fresh, fresh.first));
+    }
+    List<Claim.Answer> answers = new ArrayList<>(fresh.group.size());
+    for (Claim.Request request : fresh.group) {
+      answers.add(new Claim.Started(ClaimGroups.first(ClaimGroups.storable(request))));
+    }
+    return answers;
+  }
+
+  private Future<Map<ActivityId, Claim.Answer>> known(Fresh fresh, Set<ActivityId> inserted) {
+    Map<ActivityId, Claim.Answer> known =
+        started(fresh, fresh.first.stream().filter(r -> inserted.contains(r.id())).toList());
+    return claims
+        .existing(ClaimGroups.unanswered(fresh.first, known))
+        .map(
+            existing -> {
+              known.putAll(existing);
+              return known;
+            });
+  }
+
+  private static Map<ActivityId, Claim.Answer> started(Fresh fresh, List<Claim.Request> rows) {
+    Map<ActivityId, Claim.Answer> known = new HashMap<>(fresh.answered);
+    rows.forEach(r -> known.put(r.id(), new Claim.Started(ClaimGroups.first(r))));
+    return known;
   }
 
   private static List<Claim.Answer> answers(
@@ -122,10 +135,6 @@ final class EffectStore {
           FailureKind.DATABASE_CONFLICT, "rows of a group of effects came and went");
     }
     return ClaimGroups.inOrder(owner, group, known);
-  }
-
-  private static Tuple insertValues(String owner, List<Claim.Request> requests) {
-    return FirstStarts.of(requests).columns(owner).tuple();
   }
 
   Future<EffectGroup> claimed(

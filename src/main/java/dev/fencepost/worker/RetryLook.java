@@ -16,17 +16,17 @@ final class RetryLook {
   static final Duration EVERY = Duration.ofSeconds(1);
 
   private final WorkerEnv env;
-  private final Map<String, RetryScheduler> schedulers = new LinkedHashMap<>();
-  private final Map<String, Rearmed> retries = new LinkedHashMap<>();
+  private final Map<String, Retries> retries = new LinkedHashMap<>();
   private boolean away;
+
+  private record Retries(RetryScheduler scheduler, Rearmed loop) {}
 
   RetryLook(WorkerEnv env) {
     this.env = env;
   }
 
   void add(String consumer, RetryScheduler scheduler, Rearmed loop) {
-    schedulers.put(consumer, scheduler);
-    retries.put(consumer, loop);
+    retries.put(consumer, new Retries(scheduler, loop));
   }
 
   Duration pause() {
@@ -38,7 +38,7 @@ final class RetryLook {
       return Future.succeededFuture();
     }
     return env.store()
-        .mayBeDue(schedulers.keySet())
+        .mayBeDue(retries.keySet())
         .onComplete(asked -> told(asked.cause()))
         .map(
             due -> {
@@ -58,9 +58,9 @@ final class RetryLook {
   /** Those with something to do, and those who keep slots for something that is gone. */
   private void wake(Set<String> due) {
     retries.forEach(
-        (consumer, loop) -> {
-          if (due.contains(consumer) || schedulers.get(consumer).keepsSlots()) {
-            loop.nudge();
+        (consumer, of) -> {
+          if (due.contains(consumer) || of.scheduler.keepsSlots()) {
+            of.loop.nudge();
           }
         });
   }

@@ -7,16 +7,16 @@ import java.util.Map;
 /** Asks for all queues at once which of them a sweep may find anything in, and has those swept. */
 final class SweepLook {
   private final WorkerEnv env;
-  private final Map<String, RecoverySweep> sweeps = new LinkedHashMap<>();
-  private final Map<String, Rearmed> loops = new LinkedHashMap<>();
+  private final Map<String, Swept> sweeps = new LinkedHashMap<>();
+
+  private record Swept(RecoverySweep sweep, Rearmed loop) {}
 
   SweepLook(WorkerEnv env) {
     this.env = env;
   }
 
   void add(String consumer, RecoverySweep sweep, Rearmed loop) {
-    sweeps.put(consumer, sweep);
-    loops.put(consumer, loop);
+    sweeps.put(consumer, new Swept(sweep, loop));
   }
 
   Future<Void> tick() {
@@ -25,11 +25,11 @@ final class SweepLook {
         .map(
             found -> {
               sweeps.forEach(
-                  (consumer, sweep) -> {
+                  (consumer, of) -> {
                     if (found.contains(consumer)) {
-                      loops.get(consumer).nudge();
+                      of.loop.nudge();
                     } else {
-                      sweep.foundNothing();
+                      of.sweep.foundNothing();
                     }
                   });
               return null;
