@@ -34,9 +34,19 @@ final class WorkerSchema implements AutoCloseable {
     return new WorkerSchema(TestServers.postgres().newDatabase(), true);
   }
 
+  /** The stores on this database, whose schema is brought up to date. */
+  static WorkerSchema migrated(String uri) {
+    return new WorkerSchema(uri, true);
+  }
+
   /** Stores of their own on the same database, connected with these parameters. */
   WorkerSchema again(String parameters) {
     return new WorkerSchema(uri + parameters, false);
+  }
+
+  /** The same by another way to it. */
+  WorkerSchema by(String otherUri) {
+    return new WorkerSchema(otherUri, false);
   }
 
   String uri() {
