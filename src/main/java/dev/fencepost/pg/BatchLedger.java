@@ -68,7 +68,7 @@ final class BatchLedger {
 
   /** Its row runs no more. */
   void ended(Claim.Ticket ticket) {
-    Batch batch = forget(ticket);
+    Batch batch = forget(ticket.id(), ticket.fence());
     if (batch != null && running.computeIfPresent(batch, BatchLedger::oneLess) == null) {
       alike.remove(batch);
       empty.add(batch);
@@ -86,7 +86,11 @@ final class BatchLedger {
 
   /** Nothing is known of its row; the batch is left to the sweep. */
   void lost(Claim.Ticket ticket) {
-    Batch batch = forget(ticket);
+    lost(ticket.id(), ticket.fence());
+  }
+
+  void lost(ActivityId id, long fence) {
+    Batch batch = forget(id, fence);
     if (batch != null) {
       forget(batch);
     }
@@ -98,8 +102,8 @@ final class BatchLedger {
     alike.remove(batch);
   }
 
-  private @Nullable Batch forget(Claim.Ticket ticket) {
-    Batch batch = starts.remove(new Start(ticket.id(), ticket.fence()));
+  private @Nullable Batch forget(ActivityId id, long fence) {
+    Batch batch = starts.remove(new Start(id, fence));
     return batch != null && running.containsKey(batch) ? batch : null;
   }
 
@@ -114,5 +118,10 @@ final class BatchLedger {
       drained.add(batch);
     }
     return drained;
+  }
+
+  @Override
+  public String toString() {
+    return "starts=" + starts.keySet() + " running=" + running + " alike=" + alike;
   }
 }

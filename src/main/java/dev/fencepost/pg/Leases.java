@@ -24,12 +24,14 @@ final class Leases {
 
   private final DurableWork work;
   private final Settlements settlements;
+  private final BatchLedger batches;
   private final String renew;
   private final String receipt;
 
-  Leases(DurableWork work, Settlements settlements) {
+  Leases(DurableWork work, Settlements settlements, BatchLedger batches) {
     this.work = work;
     this.settlements = settlements;
+    this.batches = batches;
     this.renew = work.sql(SettleSql.RENEW);
     this.receipt = work.sql(SettleSql.RECEIPT);
   }
@@ -55,6 +57,9 @@ final class Leases {
               List<Boolean> answers = new ArrayList<>(group.size());
               for (int i = 0; i < group.size(); i++) {
                 answers.add(held.contains(i));
+                if (!held.contains(i)) { // nobody will settle it
+                  batches.lost(ClaimGroups.storable(group.get(i).id()), group.get(i).fence());
+                }
               }
               return answers;
             });

@@ -44,7 +44,7 @@ public final class PgActivityStore implements ActivityStore {
     claims = new ActivityClaims(work, batches, releases, pulse);
     dueClaims = new DueClaims(work, batches, releases, pulse);
     settlements = new Settlements(work, batches, releases, pulse);
-    leases = new Leases(work, settlements);
+    leases = new Leases(work, settlements, batches);
     recoveries = new Recoveries(work, batches, releases, pulse);
     effects =
         new EffectStore(

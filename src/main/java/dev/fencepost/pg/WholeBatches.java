@@ -1,5 +1,6 @@
 package dev.fencepost.pg;
 
+import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
@@ -12,8 +13,10 @@ import io.vertx.sqlclient.SqlConnection;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Batches of which a group of plain successes ends all that still runs. They are completed by their
@@ -46,9 +49,6 @@ final class WholeBatches {
         && done.receipt().outcome() == ReceiptOutcome.SUCCEEDED;
   }
 
-  /**
-   * @param group each the only one of its start
-   */
   static WholeBatches of(BatchLedger ledger, List<Settlement> group) {
     Map<Batch, BitSet> found = new HashMap<>();
     for (int i = 0; i < group.size(); i++) {
@@ -62,12 +62,18 @@ final class WholeBatches {
     BitSet rows = new BitSet();
     found.forEach(
         (batch, in) -> {
-          if (ledger.whole(batch, in.cardinality())) {
+          if (ledger.whole(batch, in.cardinality()) && distinct(group, in)) {
             batches.add(batch);
             rows.or(in);
           }
         });
     return new WholeBatches(batches, rows);
+  }
+
+  /** One that is said twice would stand for another that still runs. */
+  private static boolean distinct(List<Settlement> group, BitSet in) {
+    Set<ActivityId> ids = new HashSet<>(2 * in.cardinality());
+    return in.stream().allMatch(i -> ids.add(group.get(i).ticket().id()));
   }
 
   private static boolean silent(Settlement settlement) {
