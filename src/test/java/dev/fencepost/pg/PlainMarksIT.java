@@ -186,13 +186,10 @@ class PlainMarksIT {
     block();
     settle(due().get(0).ticket(), again(), message());
     assertMarks(first, "retry_scheduled - k");
-    settle(
-        due().get(0).ticket(), new Settlement.Postponed(Duration.ZERO, ERROR), message());
+    settle(due().get(0).ticket(), new Settlement.Postponed(Duration.ZERO, ERROR), message());
     assertMarks(first, "retry_scheduled - k");
     settle(
-        due().get(0).ticket(),
-        new Settlement.Undecided(AttemptOutcome.UNKNOWN, ERROR),
-        message());
+        due().get(0).ticket(), new Settlement.Undecided(AttemptOutcome.UNKNOWN, ERROR), message());
     assertMarks(first, "running - k");
     recover(RecoveryDecision.RECORD_COMPLETION);
     assertMarks(first, "completed - -");
@@ -236,8 +233,7 @@ class PlainMarksIT {
     start();
     block();
     expire();
-    ActivityStore.Hold hold =
-        result(schema.store().holdForProbe("other", expired(), WORK));
+    ActivityStore.Hold hold = result(schema.store().holdForProbe("other", expired(), WORK));
     assertMarks(first, "running - k");
     assertThat(
             result(
@@ -254,17 +250,11 @@ class PlainMarksIT {
   @Test
   void effectsOfAKey() {
     ActivityStore.EffectGroup group =
-        result(
-            schema
-                .store()
-                .beginEffects(ME, Duration.ofSeconds(20), List.of(request(first))));
+        result(schema.store().beginEffects(ME, Duration.ofSeconds(20), List.of(request(first))));
     result(group.commit(List.of(Receipt.succeeded("yes"))));
     assertMarks(first, "completed - -");
     ActivityStore.EffectGroup other =
-        result(
-            schema
-                .store()
-                .beginEffects(ME, Duration.ofSeconds(20), List.of(request(behind))));
+        result(schema.store().beginEffects(ME, Duration.ofSeconds(20), List.of(request(behind))));
     result(other.commit(List.of(Receipt.failedPermanently("no"))));
     assertMarks(behind, "dead - -");
   }
@@ -277,9 +267,7 @@ class PlainMarksIT {
     Claim.Ticket ticket = due().get(0).ticket();
     ActivityStore.EffectGroup group =
         result(schema.store().beginEffect(ME, Duration.ofSeconds(20), ticket, message()));
-    result(
-        group.commit(
-            List.of(succeeds ? Receipt.succeeded() : Receipt.failedPermanently("no"))));
+    result(group.commit(List.of(succeeds ? Receipt.succeeded() : Receipt.failedPermanently("no"))));
     assertMarks(first, succeeds ? "completed - -" : "dead - -");
     assertGoesOn();
   }
@@ -337,8 +325,7 @@ class PlainMarksIT {
   }
 
   private static Settlement.How again() {
-    return new Settlement.RunAgain(
-        AttemptOutcome.TRANSIENT_FAILURE, Duration.ZERO, true, ERROR);
+    return new Settlement.RunAgain(AttemptOutcome.TRANSIENT_FAILURE, Duration.ZERO, true, ERROR);
   }
 
   private void settle(Claim.Ticket ticket, Settlement.How how, Delivery.Envelope envelope) {
@@ -376,8 +363,7 @@ class PlainMarksIT {
       case RECORD_FAILURE, EXHAUSTED -> assertMarks(first, "dead - -");
       case RETRY_SAME_ACTIVITY -> {
         assertMarks(first, "retry_scheduled - k");
-        Claim.Due suspect =
-            result(schema.store().claimSuspect(ME, consumer, Map.of("t", WORK)));
+        Claim.Due suspect = result(schema.store().claimSuspect(ME, consumer, Map.of("t", WORK)));
         Claim.Due due = suspect == null ? due().get(0) : suspect;
         settle(due.ticket(), new Settlement.Completed(Receipt.succeeded()), null);
       }

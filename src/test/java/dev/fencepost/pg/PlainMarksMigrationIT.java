@@ -71,7 +71,8 @@ class PlainMarksMigrationIT {
       assertThat(texts("select event_id from fencepost.activity where state <> 'completed'"))
           .isEmpty();
       assertThat(
-              texts("select event_id from fencepost.activity where coalesce(live_key, waits) <> ''"))
+              texts(
+                  "select event_id from fencepost.activity where coalesce(live_key, waits) <> ''"))
           .isEmpty();
     }
   }
@@ -79,9 +80,7 @@ class PlainMarksMigrationIT {
   private void goOn(WorkerSchema schema, String consumer) {
     ActivityStore store = schema.store();
     for (Evidence expired : result(store.expired(consumer, null, 10))) {
-      assertThat(
-              result(
-                  store.recover(ME, expired, RecoveryDecision.RECORD_COMPLETION, message())))
+      assertThat(result(store.recover(ME, expired, RecoveryDecision.RECORD_COMPLETION, message())))
           .isTrue();
     }
     assertThat(result(store.resolveTypes(consumer, List.of("t"), Duration.ofDays(30), 10)))
@@ -93,7 +92,8 @@ class PlainMarksMigrationIT {
                     consumer, "manual_review", Decision.RETRY, "ann", "I asked", null)));
     long letter =
         Long.parseLong(
-            texts("select id from fencepost.dead_letter where consumer = '" + consumer + "'").get(0));
+            texts("select id from fencepost.dead_letter where consumer = '" + consumer + "'")
+                .get(0));
     assertThat(
             result(
                     new PgDeadLetterChanges(schema.database())
@@ -148,8 +148,7 @@ class PlainMarksMigrationIT {
         .createSchemas(true)
         .table("schema_history")
         .locations("classpath:db/migration")
-        .placeholders(
-            Map.of("schema", "\"fencepost\"", "lanes", "8", "slotSeconds", "14400"))
+        .placeholders(Map.of("schema", "\"fencepost\"", "lanes", "8", "slotSeconds", "14400"))
         .target("6")
         .load()
         .migrate();
@@ -179,8 +178,7 @@ class PlainMarksMigrationIT {
   private String pending() {
     Vertx vertx = Vertx.vertx();
     try {
-      FencepostConfig config =
-          ConfigLoader.parse("database: {uris: [\"" + uri + "\"]}", Map.of());
+      FencepostConfig config = ConfigLoader.parse("database: {uris: [\"" + uri + "\"]}", Map.of());
       return result(new Migrations(vertx, config).pending());
     } finally {
       result(vertx.close());

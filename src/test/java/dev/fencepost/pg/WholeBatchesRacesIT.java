@@ -71,8 +71,7 @@ class WholeBatchesRacesIT {
       Await.until(
           "the commit waits",
           () ->
-              number(
-                      "select count(*) from pg_locks where locktype = 'advisory' and not granted")
+              number("select count(*) from pg_locks where locktype = 'advisory' and not granted")
                   == 1);
       proxy.freeze(TcpProxy.Direction.ANSWERS);
       holder.createStatement().execute("select pg_advisory_unlock(7)");
@@ -150,8 +149,7 @@ class WholeBatchesRacesIT {
     BatchLedger ledger = new BatchLedger();
     DurableWork work = new DurableWork(schema.database());
     Pulse pulse = new Pulse(work, Pulse.Ages.NONE);
-    Settlements settlements =
-        new Settlements(work, ledger, new KeyReleases(work, () -> {}), pulse);
+    Settlements settlements = new Settlements(work, ledger, new KeyReleases(work, () -> {}), pulse);
     Leases leases = new Leases(work, settlements, ledger);
     List<ActivityStore.Renewal> renewals = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
