@@ -270,7 +270,12 @@ final class WorkerProcess implements AutoCloseable {
     WorkerProcess process = new WorkerProcess(args[0], args[1], death, List.of(queue));
     Runtime.getRuntime().addShutdownHook(new Thread(process::close));
     System.out.println("started " + process.owner);
-    Await.until("one is done", Duration.ofDays(1), () -> process.events.acknowledged > 0);
+    Await.until(
+        "one is done, not only taken over by the database",
+        Duration.ofDays(1),
+        () ->
+            process.events.acknowledged > 0
+                && process.events.count(WorkerEvents.Outcome.DISPATCHED) > 0);
     death.arm();
     System.out.println("armed");
     new CountDownLatch(1).await();
