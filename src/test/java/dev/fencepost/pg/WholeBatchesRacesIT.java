@@ -128,6 +128,56 @@ class WholeBatchesRacesIT {
     assertThat(number(COMPLETED)).isEqualTo(2);
   }
 
+  /**
+   * Whole batches are not locked in the order of their keys, as redeliveries are: whichever the server
+   * gives up is said once more.
+   */
+  @Test
+  void aDeadlockCostsTimeAndNothingElse() throws SQLException {
+    List<Claim.Ticket> tickets = new ArrayList<>();
+    for (int i = 5; i >= 0; i--) {
+      tickets.addAll(start(schema, requests(1, null, i)));
+    }
+    String all = "select 1 from fencepost.activity where event_id %s order by event_id for update";
+    try (Connection holder = PostgresServer.connect(schema.uri())) {
+      holder.setAutoCommit(false);
+      holder.createStatement().execute(all.formatted("= 'event-000'"));
+      Future<List<Boolean>> settled = schema.store().settle(ME, successes(tickets));
+      Await.until(
+          "it waits",
+          () ->
+              number(
+                      "select count(*) from pg_locks where not granted and locktype ="
+                          + " 'transactionid'")
+                  == 1);
+      String state = sqlState(holder, all.formatted("> 'event-000'"));
+      holder.rollback();
+      if (state == null) { // the settlement may have been given up
+        settled = settled.recover(e -> again(e, tickets));
+      } else {
+        assertThat(state).isEqualTo("40P01");
+      }
+      assertThat(result(settled)).containsOnly(true);
+    }
+    assertThat(number(COMPLETED)).isEqualTo(6);
+    sweep(schema);
+    assertThat(number("select count(*) from fencepost.claim_batch")).isZero();
+  }
+
+  private Future<List<Boolean>> again(Throwable failure, List<Claim.Ticket> tickets) {
+    assertConflict(failure);
+    return schema.store().settle(ME, successes(tickets));
+  }
+
+  private static String sqlState(Connection connection, String sql) {
+    try {
+      connection.createStatement().execute(sql);
+      return null;
+    } catch (SQLException e) {
+      return e.getSQLState();
+    }
+  }
+
   @Test
   void whatIsPurgedAndSweptAfterwards() {
     List<Claim.Ticket> tickets = new ArrayList<>(start(schema, requests(50, null, 0)));

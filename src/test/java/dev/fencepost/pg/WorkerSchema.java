@@ -63,7 +63,7 @@ final class WorkerSchema implements AutoCloseable {
 
   /** Moves everything of a consumer into the past. */
   void elapse(String consumer, Duration time) {
-    String past = " - interval '" + time.toMillis() + " milliseconds'";
+    String past = " - " + time.toMillis() + " * interval '1 millisecond'";
     long micros = time.toMillis() * 1000;
     long batches = micros * 1024;
     StringBuilder set = new StringBuilder("batch = batch - " + batches);
