@@ -129,8 +129,8 @@ class WholeBatchesRacesIT {
   }
 
   /**
-   * Whole batches are not locked in the order of their keys, as redeliveries are: whichever the server
-   * gives up is said once more.
+   * Whole batches are not locked in the order of their keys, as redeliveries are: whichever the
+   * server gives up is said once more.
    */
   @Test
   void aDeadlockCostsTimeAndNothingElse() throws SQLException {
