@@ -33,6 +33,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -41,7 +43,7 @@ import org.junit.jupiter.api.Test;
  */
 class ClaimChaosIT {
   private static final int OWNERS = 3;
-  private static final int EVENTS = 600;
+  private static final int BLOCK = 40;
   private static final int STEPS = Integer.getInteger("fencepost.chaos.steps", 120);
   private static final Duration TTL = Duration.ofSeconds(60);
   private static final Claim.Work PLAIN =
@@ -57,6 +59,7 @@ class ClaimChaosIT {
           "once", new ActivityStore.Slots(ONCE, 50));
 
   private final long seed = Long.getLong("fencepost.chaos.seed", System.nanoTime());
+  private final AtomicInteger events = new AtomicInteger();
   private final Set<String> sent = ConcurrentHashMap.newKeySet();
   private final Map<String, String> applied = new ConcurrentHashMap<>();
   private final Set<String> twice = ConcurrentHashMap.newKeySet();
@@ -132,12 +135,11 @@ class ClaimChaosIT {
 
     private void deliver() {
       List<Claim.Request> group = new ArrayList<>();
-      int from = random.nextInt(EVENTS);
-      int n = 1 + random.nextInt(60);
-      boolean mixed = random.nextBoolean();
+      int n = 1 + random.nextInt(BLOCK);
+      boolean fresh = random.nextBoolean();
+      int from = fresh ? events.getAndAdd(n) : random.nextInt(events.get() + 1);
       for (int i = 0; i < n; i++) {
-        int event = mixed ? random.nextInt(EVENTS) : (from + i) % EVENTS;
-        group.add(request(event, random.nextInt(8) == 0));
+        group.add(request(from + i, !fresh)); // what is new is taken for new, as by a worker
       }
       try {
         for (Claim.Answer answer : result(store.claim(owner, group))) {
@@ -281,9 +283,11 @@ class ClaimChaosIT {
   }
 
   private static Claim.Request request(int event, boolean redelivered) {
-    Claim.Work work = event % 11 == 0 ? ONCE : event % 3 == 0 ? OTHER : PLAIN;
-    String key = event >= 300 && event % 7 == 0 ? "key-" + event % 5 : null;
-    ActivityId id = new ActivityId("c" + event / (EVENTS / 2), "event-" + event);
+    int block = event / BLOCK;
+    boolean plain = block % 4 != 3;
+    Claim.Work work = !plain && event % 5 == 0 ? ONCE : event % 3 == 0 ? OTHER : PLAIN;
+    String key = !plain && event % 7 == 0 ? "key-" + event % 5 : null;
+    ActivityId id = new ActivityId("c" + block % 2, "event-" + event);
     return new Claim.Request(id, work, key, redelivered, message());
   }
 
@@ -302,9 +306,9 @@ class ClaimChaosIT {
   /** All that is left is delivered, taken over and settled. */
   private void finish(WorkerSchema schema) {
     One last = new One(schema, "last", new Random(seed));
-    for (int event = 0; event < EVENTS; event++) {
-      Claim.Answer answer =
-          result(schema.store().claim("last", List.of(request(event, true)))).get(0);
+    List<Claim.Request> all =
+        IntStream.range(0, events.get()).mapToObj(event -> request(event, true)).toList();
+    for (Claim.Answer answer : result(schema.store().claim("last", all))) {
       if (answer instanceof Claim.Started s) {
         last.took(s.ticket());
       }
