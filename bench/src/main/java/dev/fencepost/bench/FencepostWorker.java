@@ -15,6 +15,10 @@ final class FencepostWorker extends Worker {
     this.handler = handler;
   }
 
+  String kind() {
+    return kind;
+  }
+
   @Override
   void prepare() {
     String intake = "prefetch: 2000\n    concurrency: 1000";
