@@ -10,7 +10,7 @@ final class FencepostWorker extends Worker {
   private Path file;
 
   FencepostWorker(String name, String kind, Class<?> handler, Servers servers) {
-    super(name, "prefetch 2000, concurrency 1000, else defaults", servers);
+    super(name, "prefetch 4000, concurrency 2000, else defaults", servers);
     this.kind = kind;
     this.handler = handler;
   }
@@ -21,7 +21,7 @@ final class FencepostWorker extends Worker {
 
   @Override
   void prepare() {
-    String intake = "prefetch: 2000\n    concurrency: 1000";
+    String intake = "prefetch: 4000\n    concurrency: 2000";
     file =
         Fencepost.migrate(
             name(),
