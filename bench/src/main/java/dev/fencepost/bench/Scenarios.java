@@ -193,7 +193,7 @@ final class Scenarios {
 
   private void idle() {
     Entrant entrant =
-        new Idle(new FencepostBoth(servers, 100), options.seconds(180), options.seconds(30));
+        new Idle(new FencepostBoth(servers, 100), options.seconds(480), options.seconds(30));
     measure(
         "idle", "Idle: 100 queues, 8 lanes", List.of(entrant), 0, options.roundsThatCount());
   }
