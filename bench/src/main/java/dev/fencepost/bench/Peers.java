@@ -84,7 +84,7 @@ final class Peers {
 
   private static final String BARE = "prefetch 1000, acknowledges each, no database";
   private static final String BATCH =
-      "Spring AMQP 4.0.0 batch listener: 2 consumers, batches of 500, prefetch 1000, one batched"
+      "Spring AMQP 4.0.0 batch listener: 2 consumers, batches of 1000, prefetch 2000, one batched"
           + " insert of receipts (`reWriteBatchedInserts`); fails and acknowledges as a whole";
   private static final String INBOX =
       "Spring AMQP 4.0.0: 16 consumers, prefetch 100, a transaction with a receipt for each message";

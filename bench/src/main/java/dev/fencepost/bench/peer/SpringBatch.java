@@ -12,12 +12,12 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Spring AMQP's batch listener: one batched insert of receipts for up to 500 messages, which fail
+ * Spring AMQP's batch listener: one batched insert of receipts for up to 1,000 messages, which fail
  * and are acknowledged as a whole.
  */
 public final class SpringBatch {
 
-  private static final int BATCH = 500;
+  private static final int BATCH = 1000;
   private static final int CONSUMERS = 2;
 
   private SpringBatch() {}
