@@ -84,7 +84,7 @@ final class Outcomes {
   private static Settlement.How again(
       TypeLane lane, Claim.Ticket ticket, Throwable error, double random) {
     AttemptOutcome outcome =
-        error instanceof HardLimit ? AttemptOutcome.TIMED_OUT : AttemptOutcome.TRANSIENT_FAILURE;
+        timedOut(error) ? AttemptOutcome.TIMED_OUT : AttemptOutcome.TRANSIENT_FAILURE;
     ErrorInfo info = ErrorInfo.of(error);
     if (ticket.attempt() >= ticket.work().maxAttempts()) {
       return new Settlement.Dead(DeadLetterReason.RETRIES_EXHAUSTED, outcome, info);
@@ -103,8 +103,7 @@ final class Outcomes {
    */
   private static Settlement.How unknown(
       TypeLane lane, Claim.Ticket ticket, Throwable error, double random) {
-    AttemptOutcome outcome =
-        error instanceof HardLimit ? AttemptOutcome.TIMED_OUT : AttemptOutcome.UNKNOWN;
+    AttemptOutcome outcome = timedOut(error) ? AttemptOutcome.TIMED_OUT : AttemptOutcome.UNKNOWN;
     ErrorInfo info = ErrorInfo.of(error);
     if (lane.kind() == ActivityKind.QUERYABLE) {
       return new Settlement.Undecided(outcome, info); // only its probe can tell
@@ -154,8 +153,8 @@ final class Outcomes {
     return error instanceof RunFailure f ? f.retryAfter() : null;
   }
 
-  /** Whether a run that was given up at its hard limit says no more than that it got no answer. */
-  static boolean nothingNew(@Nullable Throwable error) {
+  /** Whether it says that the hard limit passed: by our clock, or by the handler's own. */
+  static boolean timedOut(@Nullable Throwable error) {
     return error instanceof RunFailure failure
         && failure.event() == RunEvent.NO_ANSWER_BY_HARD_LIMIT;
   }

@@ -155,6 +155,9 @@ final class Runner {
 
   private void failed(Run run, Throwable failure) {
     Job job = run.job();
+    if (Outcomes.timedOut(failure)) {
+      WorkerLog.hardLimit(job, run.ticket(), "unknown");
+    }
     run.onceRecorded(
         () ->
             settler.settle(
@@ -184,7 +187,6 @@ final class Runner {
   /** The hard limit: nobody waits any more, and the recovery table decides. */
   void hardLimit(Run run) {
     Job job = run.job();
-    WorkerLog.hardLimit(job, run.ticket(), "unknown");
     giveUp(run);
     failed(run, new Outcomes.HardLimit(job.lane.hardLimit()));
   }
@@ -238,7 +240,7 @@ final class Runner {
       job.lane.loop().gates().returned(job.lane);
       tellLeaks(job.lane);
     }
-    if (job.lane.isEffect() || (receipt == null && Outcomes.nothingNew(error))) {
+    if (job.lane.isEffect() || (receipt == null && Outcomes.timedOut(error))) {
       return; // rolled back, or it says what is known: there is nothing to be evidence of
     }
     ErrorInfo info = error == null ? null : ErrorInfo.of(error);
