@@ -45,7 +45,10 @@ class NoAnswerTest {
     Promise<Receipt> ofHandler = Promise.promise();
     BoundHandler handler =
         new BoundHandler.Async(
-            c -> c.eventId().equals("own") ? ofHandler.future() : Promise.<Receipt>promise().future());
+            c ->
+                c.eventId().equals("own")
+                    ? ofHandler.future()
+                    : Promise.<Receipt>promise().future());
     bench.type("t", kind, 4, SHORT, handler).start().deliver("t", "own", "watched");
     bench.advance(3_999);
     ofHandler.fail(new RunFailure(RunEvent.NO_ANSWER_BY_HARD_LIMIT, "no answer", null, null));
@@ -53,8 +56,7 @@ class NoAnswerTest {
     assertThat(bench.store.attempts)
         .extracting(a -> a.id().eventId(), FakeActivityStore.Attempt::outcome)
         .containsExactly(
-            tuple("own", AttemptOutcome.TIMED_OUT),
-            tuple("watched", AttemptOutcome.TIMED_OUT));
+            tuple("own", AttemptOutcome.TIMED_OUT), tuple("watched", AttemptOutcome.TIMED_OUT));
     assertThat(log.list.stream().map(ILoggingEvent::getFormattedMessage))
         .filteredOn(line -> line.startsWith("hard-limit "))
         .containsExactly(line("own"), line("watched"));
