@@ -24,12 +24,19 @@ final class ActivityClaims {
   private final ClaimStatements statements;
   private final BatchLedger batches;
   private final KeyReleases releases;
+  private final WrittenLetters letters;
   private final Pulse pulse;
   private final Newness newness = new Newness();
 
-  ActivityClaims(DurableWork work, BatchLedger batches, KeyReleases releases, Pulse pulse) {
+  ActivityClaims(
+      DurableWork work,
+      BatchLedger batches,
+      KeyReleases releases,
+      WrittenLetters letters,
+      Pulse pulse) {
     this.work = work;
     this.pulse = pulse;
+    this.letters = letters;
     this.statements = new ClaimStatements(work.database());
     this.batches = batches;
     this.releases = releases;
@@ -96,7 +103,7 @@ final class ActivityClaims {
       boolean allNew, BiFunction<ClaimRound, SqlConnection, Future<Void>> part) {
     ClaimRound round = new ClaimRound(statements, batches.tag(), allNew);
     return work.transaction(connection -> part.apply(round, connection))
-        .compose(v -> round.committed(batches, releases, pulse));
+        .compose(v -> round.committed(batches, releases, letters, pulse));
   }
 
   /** Those that stand behind another event of their key, by their index. */

@@ -7,6 +7,7 @@ import dev.fencepost.model.AttemptOutcome;
 import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.ErrorInfo;
+import dev.fencepost.worker.DeadLettered;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlConnection;
@@ -76,8 +77,17 @@ record Change(
   /** Which rows may be changed, and in whose name. */
   record By(@Nullable String owner, boolean expired, String actor) {}
 
-  /** What has become of a row. */
-  record Changed(ActivityState state, @Nullable String key, long fence, int generation) {}
+  /**
+   * What has become of a row.
+   *
+   * @param letter the dead letter that was written
+   */
+  record Changed(
+      ActivityState state,
+      @Nullable String key,
+      long fence,
+      int generation,
+      @Nullable DeadLettered letter) {}
 
   /**
    * Carries out a group in one statement.
@@ -128,7 +138,8 @@ record Change(
         ActivityState.ofWire(row.getString("state")),
         row.getString("ordering_key"),
         row.getLong("fence"),
-        row.getInteger("generation"));
+        row.getInteger("generation"),
+        WrittenLetters.of(row));
   }
 
   private static Function<Change, @Nullable String> error(

@@ -4,10 +4,12 @@ import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.ActivityState;
 import dev.fencepost.pg.ClaimStatements.Again;
 import dev.fencepost.worker.Claim;
+import dev.fencepost.worker.DeadLettered;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.SqlConnection;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,6 +26,7 @@ final class ClaimRound {
   private final Map<ActivityId, Claim.Answer> answers = new LinkedHashMap<>();
   private final Map<ActivityId, BatchLedger.Batch> started = new HashMap<>();
   private final KeyReleases.Keys ended = new KeyReleases.Keys();
+  private final List<DeadLettered> dead = new ArrayList<>(0);
   private boolean alike;
   private boolean due;
 
@@ -153,6 +156,7 @@ final class ClaimRound {
     if (state == ActivityState.DEAD && row.getBoolean("moved")) {
       ended.ended(id, row.getString("ordering_key"));
     }
+    WrittenLetters.collect(row, dead);
   }
 
   private static Claim.Answer answer(Row row, ActivityState state) {
@@ -171,7 +175,8 @@ final class ClaimRound {
 
   /** After the commit. */
   Future<Map<ActivityId, Claim.Answer>> committed(
-      BatchLedger batches, KeyReleases releases, Pulse pulse) {
+      BatchLedger batches, KeyReleases releases, WrittenLetters letters, Pulse pulse) {
+    letters.tell(dead);
     if (due) {
       pulse.scheduled(Duration.ZERO);
     }

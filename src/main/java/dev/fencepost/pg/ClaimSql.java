@@ -178,7 +178,10 @@ final class ClaimSql {
         where n.state = 'dead' and n.awaiting_message and d.consumer = n.consumer
           and d.event_id = n.event_id and d.generation = n.generation and d.body is null)
       select a.ord, a.next_state, a.state = 'running' as runs, a.ordering_key,
-        a.next_state <> a.state as moved, %s
+        a.next_state <> a.state as moved,
+        case when a.dies then a.pending_reason end as dead_reason,
+        case when a.dies then a.error_class end as dead_class,
+        case when a.dies then a.error_message end as dead_message, %s
       from next a
       """
           .formatted(ActivityRows.EVIDENCE);
@@ -239,11 +242,13 @@ final class ClaimSql {
           error_message, exchange, routing_key, headers, properties, body
         from due where not allowed on conflict do nothing)
       select consumer, event_id, true as started, type, fence, attempts, retries, generation,
-        suspect, batch, ordering_key, exchange, routing_key, headers, properties, body
+        suspect, batch, ordering_key, exchange, routing_key, headers, properties, body,
+        null as dead_reason, null as dead_class, null as dead_message
       from started
       union all
       select consumer, event_id, false, type, fence, attempts, retries, generation, suspect, batch,
-        ordering_key, null, null, null, null, null
+        ordering_key, null, null, null, null, null, 'retries_exhausted', error_class,
+        error_message
       from due where not allowed
       """
           .formatted(history("d"), BATCH, CLAIM_BATCH);

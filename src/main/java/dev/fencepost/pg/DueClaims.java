@@ -20,6 +20,7 @@ final class DueClaims {
   private final DurableWork work;
   private final BatchLedger batches;
   private final KeyReleases releases;
+  private final WrittenLetters letters;
   private final Pulse pulse;
   private final Map<Wanted, Lookback> lookbacks = new ConcurrentHashMap<>();
   private final String due;
@@ -33,9 +34,15 @@ final class DueClaims {
    */
   private record Part(Claim.Work work, int free, @Nullable Boolean first) {}
 
-  DueClaims(DurableWork work, BatchLedger batches, KeyReleases releases, Pulse pulse) {
+  DueClaims(
+      DurableWork work,
+      BatchLedger batches,
+      KeyReleases releases,
+      WrittenLetters letters,
+      Pulse pulse) {
     this.work = work;
     this.pulse = pulse;
+    this.letters = letters;
     this.batches = batches;
     this.releases = releases;
     this.due = work.sql(ClaimSql.DUE);
@@ -113,6 +120,7 @@ final class DueClaims {
         .compose(
             rows -> {
               seen(consumer, wanted, suspects, spans, rows);
+              letters.tell(rows);
               List<Claim.Due> started = new ArrayList<>(rows.size());
               KeyReleases.Keys ended = new KeyReleases.Keys();
               for (Row row : rows) {

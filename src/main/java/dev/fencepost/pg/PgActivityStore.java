@@ -8,6 +8,7 @@ import dev.fencepost.model.ErrorInfo;
 import dev.fencepost.model.RecoveryDecision;
 import dev.fencepost.worker.ActivityStore;
 import dev.fencepost.worker.Claim;
+import dev.fencepost.worker.DeadLettered;
 import dev.fencepost.worker.Evidence;
 import dev.fencepost.worker.Settlement;
 import io.vertx.core.Future;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Activities in PostgreSQL: which part of this room does what. */
@@ -27,6 +29,7 @@ public final class PgActivityStore implements ActivityStore {
   private final EffectStore effects;
   private final Upkeep upkeep;
   private final UncopiedDeadLetters copies;
+  private final WrittenLetters letters = new WrittenLetters();
 
   /**
    * @param database for everything but effects
@@ -41,16 +44,21 @@ public final class PgActivityStore implements ActivityStore {
     BatchLedger batches = new BatchLedger();
     Pulse pulse = new Pulse(work, ages);
     KeyReleases releases = new KeyReleases(work, () -> pulse.scheduled(Duration.ZERO));
-    claims = new ActivityClaims(work, batches, releases, pulse);
-    dueClaims = new DueClaims(work, batches, releases, pulse);
-    settlements = new Settlements(work, batches, releases, pulse);
+    claims = new ActivityClaims(work, batches, releases, letters, pulse);
+    dueClaims = new DueClaims(work, batches, releases, letters, pulse);
+    settlements = new Settlements(work, batches, releases, letters, pulse);
     leases = new Leases(work, settlements, batches);
-    recoveries = new Recoveries(work, batches, releases, pulse);
+    recoveries = new Recoveries(work, batches, releases, letters, pulse);
     effects =
         new EffectStore(
             effectDatabase, new EffectStore.Beside(claims, settlements, batches, releases));
-    upkeep = new Upkeep(work, releases, pulse);
+    upkeep = new Upkeep(work, releases, letters, pulse);
     copies = new UncopiedDeadLetters(work);
+  }
+
+  @Override
+  public void onDeadLetter(Consumer<DeadLettered> told) {
+    letters.onDeadLetter(told);
   }
 
   @Override
@@ -167,7 +175,7 @@ public final class PgActivityStore implements ActivityStore {
   }
 
   @Override
-  public Future<Void> poison(
+  public Future<Boolean> poison(
       ActivityId identity, @Nullable String type, Delivery.Envelope envelope, ErrorInfo error) {
     return upkeep.poison(identity, type, envelope, error);
   }

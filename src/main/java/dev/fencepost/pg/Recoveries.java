@@ -29,11 +29,18 @@ final class Recoveries {
   private final DurableWork work;
   private final BatchLedger batches;
   private final KeyReleases releases;
+  private final WrittenLetters letters;
   private final Pulse pulse;
 
-  Recoveries(DurableWork work, BatchLedger batches, KeyReleases releases, Pulse pulse) {
+  Recoveries(
+      DurableWork work,
+      BatchLedger batches,
+      KeyReleases releases,
+      WrittenLetters letters,
+      Pulse pulse) {
     this.work = work;
     this.pulse = pulse;
+    this.letters = letters;
     this.batches = batches;
     this.releases = releases;
   }
@@ -157,6 +164,9 @@ final class Recoveries {
               if (to != null
                   && (to.state() == ActivityState.COMPLETED || to.state() == ActivityState.DEAD)) {
                 ended.ended(change.id(), to.key());
+              }
+              if (to != null && to.letter() != null) {
+                letters.tell(List.of(to.letter()));
               }
               if (to != null && to.state() == ActivityState.RETRY_SCHEDULED) {
                 pulse.scheduled(Duration.ZERO);

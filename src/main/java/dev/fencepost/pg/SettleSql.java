@@ -145,7 +145,9 @@ final class SettleSql {
           body = case when n.next_state in ('completed', 'dead') then null else n.m_body end
         from next n
         where a.consumer = n.consumer and a.event_id = n.event_id
-        returning n.ord, a.state, a.ordering_key, a.fence, a.generation, a.batch),
+        returning n.ord, a.state, a.ordering_key, a.fence, a.generation, a.batch, n.consumer,
+          n.event_id, n.type, n.attempts, n.d_class as dead_class, n.d_message as dead_message,
+          case when n.next_state = 'dead' then n.why end as dead_reason),
       died as (
         insert into ${schema}.dead_letter (consumer, event_id, generation, type, reason, attempts,
           error_class, error_message, error_cause, exchange, routing_key, headers, properties, body)
@@ -165,7 +167,9 @@ final class SettleSql {
         select $3, 'awaiting_message', consumer, event_id, generation, fence, null,
           'the row has no body: its message must come first'
         from next where awaits)
-      select ord, state, ordering_key, fence, generation from changed
+      select ord, state, ordering_key, fence, generation, consumer, event_id, type, attempts,
+        dead_reason, dead_class, dead_message
+      from changed
       """;
 
   /**

@@ -38,6 +38,11 @@ final class SettlementChanges {
     }
   }
 
+  /** Whether it asks for a dead letter. */
+  static boolean dies(Settlement.How how) {
+    return aim(how).state() == ActivityState.DEAD;
+  }
+
   private static Change.Aim aim(Settlement.How how) {
     if (how instanceof Settlement.Completed done) {
       return done.receipt().outcome() == ReceiptOutcome.SUCCEEDED

@@ -5,6 +5,7 @@ import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.ErrorInfo;
 import dev.fencepost.worker.Claim;
+import dev.fencepost.worker.DeadLettered;
 import dev.fencepost.worker.Settlement;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
@@ -24,15 +25,22 @@ final class Settlements {
   private final DurableWork work;
   private final BatchLedger batches;
   private final KeyReleases releases;
+  private final WrittenLetters letters;
   private final Pulse pulse;
   private final String complete;
   private final String completeBatches;
   private final String change;
   private final String missed;
 
-  Settlements(DurableWork work, BatchLedger batches, KeyReleases releases, Pulse pulse) {
+  Settlements(
+      DurableWork work,
+      BatchLedger batches,
+      KeyReleases releases,
+      WrittenLetters letters,
+      Pulse pulse) {
     this.work = work;
     this.pulse = pulse;
+    this.letters = letters;
     this.batches = batches;
     this.releases = releases;
     this.complete = work.sql(SettleSql.COMPLETE);
@@ -90,6 +98,7 @@ final class Settlements {
     private final List<Settlement> group;
     private final Boolean[] ours; // null: not known yet
     private final KeyReleases.Keys ended = new KeyReleases.Keys();
+    private final List<DeadLettered> unasked = new ArrayList<>(0);
     private WholeBatches whole = WholeBatches.none();
 
     Round(String owner, List<Settlement> group) {
@@ -160,6 +169,10 @@ final class Settlements {
                       boolean over =
                           to.state() == ActivityState.COMPLETED || to.state() == ActivityState.DEAD;
                       done(rest.get(at), to.key(), over);
+                      if (to.letter() != null
+                          && !SettlementChanges.dies(group.get(rest.get(at)).how())) {
+                        unasked.add(to.letter()); // a receipt that was there says so
+                      }
                     });
                 return null;
               });
@@ -202,6 +215,7 @@ final class Settlements {
         SettlementChanges.announce(group.get(i).how(), pulse);
       }
       tell();
+      letters.tell(unasked);
       return releases.after(answers, ended);
     }
 

@@ -21,12 +21,14 @@ final class Upkeep {
 
   private final DurableWork work;
   private final KeyReleases releases;
+  private final WrittenLetters letters;
   private final Pulse pulse;
 
-  Upkeep(DurableWork work, KeyReleases releases, Pulse pulse) {
+  Upkeep(DurableWork work, KeyReleases releases, WrittenLetters letters, Pulse pulse) {
     this.work = work;
     this.pulse = pulse;
     this.releases = releases;
+    this.letters = letters;
   }
 
   private Future<RowSet<Row>> execute(String statement, Tuple values) {
@@ -37,7 +39,8 @@ final class Upkeep {
     return StorableText.ofNullable(text, ERROR_BYTES);
   }
 
-  Future<Void> poison(
+  /** Whether this is what wrote the dead letter. */
+  Future<Boolean> poison(
       ActivityId identity, @Nullable String type, Delivery.Envelope envelope, ErrorInfo error) {
     ActivityId id = ClaimGroups.storable(identity);
     Tuple values =
@@ -54,7 +57,7 @@ final class Upkeep {
           .addValue(message.properties())
           .addValue(message.body());
     }
-    return execute(UpkeepSql.POISON, values).mapEmpty();
+    return execute(UpkeepSql.POISON, values).map(rows -> rows.size() > 0);
   }
 
   Future<Integer> resolveTypes(String consumer, List<String> known, Duration cap, int page) {
@@ -69,6 +72,7 @@ final class Upkeep {
                 execute(UpkeepSql.GIVE_UP, Tuple.of(consumer, types, (long) page, cap.toMillis()))
                     .compose(
                         dead -> {
+                          letters.tell(dead);
                           KeyReleases.Keys ended = new KeyReleases.Keys();
                           dead.forEach(
                               row ->

@@ -4,6 +4,7 @@ package dev.fencepost.pg;
 final class UpkeepSql {
   private UpkeepSql() {}
 
+  /** Answers with a row where this is what wrote the dead letter. */
   static final String POISON =
       """
       with stored as (
@@ -16,6 +17,7 @@ final class UpkeepSql {
       select consumer, event_id, generation, $3, 'poison_message', 1, $4, $5, $6, $7, $8, $9::jsonb,
         $10::jsonb, $11
       from stored on conflict do nothing
+      returning id
       """;
 
   /** Unresolved rows of types that are known now are due. */
@@ -35,7 +37,8 @@ final class UpkeepSql {
   static final String GIVE_UP =
       """
       with old as materialized (
-        select * from ${schema}.activity
+        select *, 'no worker knows the type ' || coalesce(type, '') as why
+        from ${schema}.activity
         where consumer = $1 and waits = 'unresolved' and type <> all($2)
           and first_seen_at < now() - $4::bigint * interval '1 millisecond'
         order by first_seen_at limit $3 for update skip locked),
@@ -44,15 +47,16 @@ final class UpkeepSql {
           finished_at = now(),
           exchange = null, routing_key = null, headers = null, properties = null, body = null
         from old o where a.consumer = o.consumer and a.event_id = o.event_id
-        returning a.consumer, a.event_id, a.ordering_key),
+        returning a.consumer, a.event_id, a.ordering_key, a.type, o.why),
       died as (
         insert into ${schema}.dead_letter (consumer, event_id, generation, type, reason, attempts,
           error_class, error_message, exchange, routing_key, headers, properties, body)
-        select consumer, event_id, generation, type, 'poison_message', 1, 'unknown_type',
-          'no worker knows the type ' || coalesce(type, ''), exchange, routing_key, headers,
-          properties, body
+        select consumer, event_id, generation, type, 'poison_message', 1, 'unknown_type', why,
+          exchange, routing_key, headers, properties, body
         from old on conflict do nothing)
-      select consumer, event_id, ordering_key from dead
+      select consumer, event_id, ordering_key, type, 1 as attempts,
+        'poison_message' as dead_reason, 'unknown_type' as dead_class, why as dead_message
+      from dead
       """;
 
   /** Dead letters to copy, out of anybody else's reach for $2 ms. */

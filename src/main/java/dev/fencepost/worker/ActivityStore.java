@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,15 @@ import org.jspecify.annotations.Nullable;
  * DATABASE_UNREACHABLE nothing is known of what was asked.
  */
 public interface ActivityStore {
+
+  /**
+   * Who is told of the dead letters that this store's requests write beside what they are asked
+   * for, each once it is durable: of events that had used up their starts when they were due, whose
+   * message came at last, whose type nobody knew for too long, whose lease had expired, or whose
+   * settlement a receipt overruled. Those that {@link #settle}, an {@link EffectGroup} or {@link
+   * #poison} is asked for are in its answer. A request whose answer is lost tells of none.
+   */
+  void onDeadLetter(Consumer<DeadLettered> told);
 
   /**
    * Claims a group: counts each start before it runs. Two requests of one event in a group: the
@@ -243,8 +253,13 @@ public interface ActivityStore {
   /** An effect of a group that failed for good, and why. */
   record FailedEffect(ActivityId id, ErrorInfo error) {}
 
-  /** A dead letter poison_message; a second one of the same identity changes nothing. */
-  Future<Void> poison(
+  /**
+   * A dead letter poison_message; where the identity is known, as that of poison or of any event,
+   * nothing changes.
+   *
+   * @return whether it was written
+   */
+  Future<Boolean> poison(
       ActivityId identity, @Nullable String type, Delivery.Envelope envelope, ErrorInfo error);
 
   /** A dead letter of which the queue's exchange has had no copy yet. */

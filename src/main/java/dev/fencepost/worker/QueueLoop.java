@@ -55,7 +55,7 @@ final class QueueLoop implements Deliveries.Listener {
             config.intake().concurrency(), all, env.admission(), env.timers()::nanos, steps::claim);
     this.order = new KeyOrder(gates::offer);
     this.decoder = new MessageDecoder(config.name(), config.defaultType());
-    this.stray = new Stray(env, config, this::deadLettered);
+    this.stray = new Stray(env, config.name(), this::deadLettered, this::knownPoison);
   }
 
   String name() {
@@ -71,8 +71,22 @@ final class QueueLoop implements Deliveries.Listener {
     onDeadLetter = told;
   }
 
-  void deadLettered() {
+  /** A dead letter of this queue has become durable, whatever led to it. */
+  void deadLettered(DeadLettered letter) {
+    WorkerLog.deadLetter(letter);
+    env.events().deadLettered(name(), letter.reason());
+    settled(letter.type(), WorkerEvents.Outcome.DEAD_LETTERED);
     onDeadLetter.run();
+  }
+
+  /** The message is acknowledged, and changed nothing. */
+  private void knownPoison(DeadLettered refused) {
+    WorkerLog.poisonAgain(refused);
+    settled(refused.type(), WorkerEvents.Outcome.DUPLICATE);
+  }
+
+  private void settled(@Nullable String type, WorkerEvents.Outcome outcome) {
+    env.events().settled(name(), type == null ? "unknown" : type, outcome);
   }
 
   Gates gates() {

@@ -2,7 +2,6 @@ package dev.fencepost.worker;
 
 import dev.fencepost.decide.RecoveryTable;
 import dev.fencepost.model.ActivityKind;
-import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.RecoveryDecision;
 import io.vertx.core.Future;
@@ -123,17 +122,8 @@ final class Recovery {
           events.settled(queue, evidence.type(), WorkerEvents.Outcome.DISPATCHED);
       case MANUAL_REVIEW ->
           events.settled(queue, evidence.type(), WorkerEvents.Outcome.MANUAL_REVIEW);
-      case RECORD_FAILURE -> dead(events, evidence, DeadLetterReason.PERMANENT_FAILURE);
-      case EXHAUSTED -> dead(events, evidence, DeadLetterReason.RETRIES_EXHAUSTED);
+      case RECORD_FAILURE, EXHAUSTED -> {} // the store tells of the dead letter it writes
       case WAIT, RETRY_SAME_ACTIVITY -> {} // nothing has ended
     }
-  }
-
-  private static void dead(WorkerEvents events, Evidence evidence, DeadLetterReason reason) {
-    String queue = evidence.id().consumer();
-    WorkerLog.deadLetter(
-        evidence.id(), evidence.type(), reason.wire(), evidence.counts().attempts(), null);
-    events.deadLettered(queue, reason);
-    events.settled(queue, evidence.type(), WorkerEvents.Outcome.DEAD_LETTERED);
   }
 }

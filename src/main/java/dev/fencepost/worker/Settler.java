@@ -164,10 +164,10 @@ final class Settler {
   }
 
   private void dead(Job job, DeadLetterReason reason, ErrorInfo error) {
-    WorkerLog.deadLetter(job.id, job.lane.type(), reason.wire(), job.ticket().attempt(), error);
-    env.events().deadLettered(job.lane.queueName(), reason);
-    outcome(job, WorkerEvents.Outcome.DEAD_LETTERED);
-    job.lane.loop().deadLettered();
+    job.lane
+        .loop()
+        .deadLettered(
+            new DeadLettered(job.id, job.lane.type(), reason, job.ticket().attempt(), error));
   }
 
   private void outcome(Job job, WorkerEvents.Outcome outcome) {

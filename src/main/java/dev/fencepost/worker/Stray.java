@@ -1,11 +1,12 @@
 package dev.fencepost.worker;
 
-import dev.fencepost.config.QueueConfig;
 import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.ErrorInfo;
 import io.vertx.core.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,16 +16,19 @@ final class Stray {
   private static final Logger LOG = LoggerFactory.getLogger(Stray.class);
 
   private final WorkerEnv env;
-  private final QueueConfig queue;
-  private final Runnable deadLettered;
+  private final String queue;
+  private final Consumer<DeadLettered> written;
+  private final Consumer<DeadLettered> known;
 
   /**
-   * @param deadLettered is called when there is a dead letter to copy
+   * @param written is told of each dead letter
+   * @param known is told of what is none, since its id is known
    */
-  Stray(WorkerEnv env, QueueConfig queue, Runnable deadLettered) {
+  Stray(WorkerEnv env, String queue, Consumer<DeadLettered> written, Consumer<DeadLettered> known) {
     this.env = env;
     this.queue = queue;
-    this.deadLettered = deadLettered;
+    this.written = written;
+    this.known = known;
   }
 
   /** Completes when the dead letter is durable. */
@@ -39,26 +43,27 @@ final class Stray {
 
   private Future<Void> poison(
       ActivityId id, @Nullable String type, ErrorInfo error, Delivery delivery) {
+    DeadLettered letter = new DeadLettered(id, type, DeadLetterReason.POISON_MESSAGE, 1, error);
+    AtomicBoolean unanswered = new AtomicBoolean();
     return Persistently.ask(
-            env.timers(), () -> env.store().poison(id, type, delivery.envelope(), error))
+            env.timers(),
+            () ->
+                env.store()
+                    .poison(id, type, delivery.envelope(), error)
+                    .onFailure(e -> unanswered.compareAndSet(false, Failures.outage(e))))
         .onSuccess(
-            done -> {
-              DeadLetterReason reason = DeadLetterReason.POISON_MESSAGE;
-              WorkerLog.deadLetter(id, type, reason.wire(), 1, error);
-              env.events().deadLettered(queue.name(), reason);
-              env.events()
-                  .settled(
-                      queue.name(),
-                      type == null ? "unknown" : type,
-                      WorkerEvents.Outcome.DEAD_LETTERED);
-              deadLettered.run();
+            wrote -> {
+              // Ours may be the one that is there: rather told twice than not at all.
+              boolean ours = wrote || unanswered.get();
+              (ours ? written : known).accept(letter);
             })
-        .onFailure(e -> LOG.error("the dead letter of {} cannot be stored", id, e));
+        .onFailure(e -> LOG.error("the dead letter of {} cannot be stored", id, e))
+        .mapEmpty();
   }
 
   /** Completes when the message is kept for a worker that knows its type. */
   Future<Void> unresolved(Decoded.Event event, Delivery delivery) {
-    ActivityId id = new ActivityId(queue.name(), event.eventId());
+    ActivityId id = new ActivityId(queue, event.eventId());
     return Persistently.ask(
             env.timers(),
             () -> env.store().storeUnresolved(id, event.type(), event.key(), delivery.envelope()))

@@ -66,6 +66,9 @@ final class Worker {
   }
 
   private void wire() {
+    Map<String, QueueLoop> byName = new HashMap<>();
+    queues.keySet().forEach(loop -> byName.put(loop.name(), loop));
+    env.store().onDeadLetter(letter -> deadLettered(byName.get(letter.id().consumer()), letter));
     Map<QueueLoop, Rearmed> schedulers = new HashMap<>();
     List<Overflow> overflows = new ArrayList<>();
     // What all queues do is done at common instants: a hundred idle ones wake the process as often
@@ -104,6 +107,12 @@ final class Worker {
           }
         });
     watches();
+  }
+
+  private static void deadLettered(@Nullable QueueLoop loop, DeadLettered letter) {
+    if (loop != null) { // nothing is asked about other queues
+      loop.deadLettered(letter);
+    }
   }
 
   private void copies(QueueLoop loop, Beat sweeps) {

@@ -1,6 +1,5 @@
 package dev.fencepost.worker;
 
-import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.ErrorInfo;
 import dev.fencepost.model.RecoveryDecision;
@@ -73,20 +72,25 @@ final class WorkerLog {
         text(how.error()));
   }
 
-  static void deadLetter(
-      ActivityId id,
-      @Nullable String type,
-      String reason,
-      int attempts,
-      @Nullable ErrorInfo error) {
+  static void deadLetter(DeadLettered letter) {
     LOG.warn(
         "dead-letter event={} type={} queue={} reason={} attempts={} error={}",
-        id.eventId(),
-        type,
-        id.consumer(),
-        reason,
-        attempts,
-        text(error));
+        letter.id().eventId(),
+        letter.type(),
+        letter.id().consumer(),
+        letter.reason().wire(),
+        letter.attempts(),
+        text(letter.error()));
+  }
+
+  /** Poison under an id that is known already: a redelivery, or a message that lies. */
+  static void poisonAgain(DeadLettered letter) {
+    LOG.warn(
+        "poison event={} type={} queue={} is known already: no dead letter was written, error={}",
+        letter.id().eventId(),
+        letter.type(),
+        letter.id().consumer(),
+        text(letter.error()));
   }
 
   /** A run that failed so that nobody knows whether it happened, and what follows. */

@@ -199,7 +199,9 @@ class WholeBatchesRacesIT {
     BatchLedger ledger = new BatchLedger();
     DurableWork work = new DurableWork(schema.database());
     Pulse pulse = new Pulse(work, Pulse.Ages.NONE);
-    Settlements settlements = new Settlements(work, ledger, new KeyReleases(work, () -> {}), pulse);
+    KeyReleases releases = new KeyReleases(work, () -> {});
+    Settlements settlements =
+        new Settlements(work, ledger, releases, new WrittenLetters(), pulse);
     Leases leases = new Leases(work, settlements, ledger);
     List<ActivityStore.Renewal> renewals = new ArrayList<>();
     for (int i = 0; i < 10; i++) {

@@ -8,6 +8,7 @@ import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.Delivery;
+import dev.fencepost.model.ErrorInfo;
 import dev.fencepost.model.RecoveryDecision;
 import java.time.Duration;
 import java.util.List;
@@ -24,13 +25,23 @@ public abstract class ActivityStoreContract extends FenceContract {
     ActivityId id = new ActivityId(consumer, "digest-1");
     Delivery.Envelope broken =
         new Delivery.Envelope("x", "k", Map.of(), Map.of(), new byte[] {(byte) 0xff}, "not UTF-8");
-    result(store().poison(id, null, broken, ERROR));
-    result(store().poison(id, null, broken, ERROR));
+    assertThat(result(store().poison(id, null, broken, ERROR))).isTrue();
+    assertThat(result(store().poison(id, null, broken, ERROR))).isFalse();
+    assertThat(told()).as("the answer says so").isEmpty();
     Seen seen = seen(id);
     assertThat(seen.state()).isEqualTo(ActivityState.DEAD);
     assertThat(seen.deadLetters()).hasSize(1);
     assertThat(seen.deadLetters().get(0).reason()).isEqualTo(DeadLetterReason.POISON_MESSAGE);
     assertThat(seen.deadLetters().get(0).attempts()).isEqualTo(1);
+  }
+
+  @Test
+  protected void poisonUnderTheIdOfAnEventChangesNothing() {
+    Claim.Ticket ticket = start(request());
+    String before = stored(ticket.id());
+    assertThat(result(store().poison(ticket.id(), null, request().envelope(), ERROR))).isFalse();
+    assertThat(stored(ticket.id())).isEqualTo(before);
+    assertThat(complete(ticket)).isTrue();
   }
 
   @Test
@@ -58,6 +69,15 @@ public abstract class ActivityStoreContract extends FenceContract {
     assertThat(seen(request.id()).deadLetters())
         .containsExactly(
             new Seen.Dead(DeadLetterReason.POISON_MESSAGE, 1, text(request.envelope())));
+    result(store().resolveTypes(consumer, List.of("u"), Duration.ofHours(24), 100));
+    assertThat(told())
+        .containsExactly(
+            new DeadLettered(
+                request.id(),
+                "t",
+                DeadLetterReason.POISON_MESSAGE,
+                1,
+                new ErrorInfo("unknown_type", "no worker knows the type t", null)));
   }
 
   @Test
@@ -67,7 +87,9 @@ public abstract class ActivityStoreContract extends FenceContract {
     Claim.Request byTheSweep = request();
     start(byTheSweep, OTHER);
     elapse(TTL);
+    assertThat(told()).as("what a settlement asks for is in its answer").isEmpty();
     recover(ME, RecoveryDecision.EXHAUSTED, byTheSweep);
+    assertThat(told()).extracting(DeadLettered::id).containsExactly(byTheSweep.id());
     Claim.Request byItsTime = request();
     result(store().storeUnresolved(byItsTime.id(), "u", null, byItsTime.envelope()));
     elapse(Duration.ofSeconds(1));

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -64,6 +65,7 @@ public final class FakeActivityStore implements ActivityStore {
     public boolean awaiting;
     public RecoveryDecision awaited;
     public ReceiptOutcome receipt;
+    public ErrorInfo error; // of its newest attempt
     public Delivery.Envelope body;
     public long order;
 
@@ -111,6 +113,8 @@ public final class FakeActivityStore implements ActivityStore {
   private final List<Long> diedAt = new ArrayList<>();
   private final Map<Long, Long> copyDue = new HashMap<>();
   private final List<Starts> starts = new ArrayList<>();
+  private final List<DeadLettered> untold = new ArrayList<>();
+  private Consumer<DeadLettered> told = letter -> {};
 
   public FakeActivityStore(LongSupplier nanos) {
     this.nanos = nanos;
@@ -164,16 +168,28 @@ public final class FakeActivityStore implements ActivityStore {
       return Future.failedFuture(new FencepostException(FailureKind.DATABASE_REFUSED, name));
     }
     T answer = work.get();
+    List<DeadLettered> letters = List.copyOf(untold);
+    untold.clear();
     if (name.equals(loseAnswerOf)) {
       loseAnswerOf = null;
       return Future.failedFuture(new FencepostException(FailureKind.TIMEOUT, "answer lost"));
     }
     if (name.equals(delayAnswersOf)) {
       Promise<T> promise = Promise.promise();
-      delayed.add(() -> promise.complete(answer));
+      delayed.add(
+          () -> {
+            letters.forEach(told);
+            promise.complete(answer);
+          });
       return promise.future();
     }
+    letters.forEach(told);
     return Future.succeededFuture(answer);
+  }
+
+  @Override
+  public void onDeadLetter(Consumer<DeadLettered> listener) {
+    told = listener;
   }
 
   @Override
@@ -265,6 +281,7 @@ public final class FakeActivityStore implements ActivityStore {
     row.leaseUntil = nanos.getAsLong() + work.leaseTtl().toNanos();
     row.startedAt = counts ? nanos.getAsLong() : row.startedAt;
     row.open = counts;
+    row.error = counts ? null : row.error;
     row.phase = null;
     row.progress = null;
     return new Claim.Ticket(
@@ -336,7 +353,12 @@ public final class FakeActivityStore implements ActivityStore {
     if (outcome == AttemptOutcome.TIMED_OUT || outcome == AttemptOutcome.UNKNOWN) {
       row.fence++;
     }
-    apply(row, recorded(row, settlement.how()));
+    row.error = error(settlement.how());
+    Settlement.How how = recorded(row, settlement.how());
+    apply(row, how);
+    if (row.state == ActivityState.DEAD && how != settlement.how()) {
+      unasked(row, DeadLetterReason.PERMANENT_FAILURE);
+    }
     return true;
   }
 
@@ -398,6 +420,32 @@ public final class FakeActivityStore implements ActivityStore {
     return how instanceof Settlement.Undecided undecided
         ? undecided.outcome()
         : AttemptOutcome.INTERRUPTED;
+  }
+
+  private static ErrorInfo error(Settlement.How how) {
+    if (how instanceof Settlement.RunAgain again) {
+      return again.error();
+    }
+    if (how instanceof Settlement.Dead dead) {
+      return dead.error();
+    }
+    if (how instanceof Settlement.Review review) {
+      return review.error();
+    }
+    return how instanceof Settlement.Undecided undecided ? undecided.error() : null;
+  }
+
+  /** A dead letter of which no answer speaks. */
+  private void unasked(Row row, DeadLetterReason reason) {
+    String word = row.receipt == null ? "lease_lost" : "failed_permanent";
+    String message = row.receipt == null ? "no outcome was reported" : null;
+    ErrorInfo error =
+        row.error == null
+            ? new ErrorInfo(word, message, null)
+            : new ErrorInfo(row.error.errorClass(), row.error.message(), null);
+    untold.add(
+        new DeadLettered(
+            row.id, row.type, reason, deadLetters.get(deadLetters.size() - 1).attempts(), error));
   }
 
   private void schedule(Row row, Duration delay) {
@@ -538,6 +586,7 @@ public final class FakeActivityStore implements ActivityStore {
   private boolean allowed(Row row, Claim.Work work) {
     if (row.attempts >= work.maxAttempts()) {
       die(row, DeadLetterReason.RETRIES_EXHAUSTED);
+      unasked(row, DeadLetterReason.RETRIES_EXHAUSTED);
       return false;
     }
     return true;
@@ -658,8 +707,14 @@ public final class FakeActivityStore implements ActivityStore {
     }
     switch (decision) {
       case RECORD_COMPLETION -> end(row, ActivityState.COMPLETED);
-      case RECORD_FAILURE -> die(row, DeadLetterReason.PERMANENT_FAILURE);
-      case EXHAUSTED -> die(row, DeadLetterReason.RETRIES_EXHAUSTED);
+      case RECORD_FAILURE -> {
+        die(row, DeadLetterReason.PERMANENT_FAILURE);
+        unasked(row, DeadLetterReason.PERMANENT_FAILURE);
+      }
+      case EXHAUSTED -> {
+        die(row, DeadLetterReason.RETRIES_EXHAUSTED);
+        unasked(row, DeadLetterReason.RETRIES_EXHAUSTED);
+      }
       case MANUAL_REVIEW -> row.state = ActivityState.MANUAL_REVIEW;
       case RETRY_SAME_ACTIVITY -> {
         schedule(row, Duration.ZERO);
@@ -865,19 +920,22 @@ public final class FakeActivityStore implements ActivityStore {
   }
 
   @Override
-  public Future<Void> poison(
+  public Future<Boolean> poison(
       ActivityId identity, String type, Delivery.Envelope envelope, ErrorInfo error) {
     return call(
         "poison",
         () -> {
-          if (deadLetters.stream().noneMatch(d -> d.id().equals(identity))) {
-            Row row = rows.computeIfAbsent(identity, i -> new Row());
+          boolean fresh = !rows.containsKey(identity);
+          if (fresh) {
+            Row row = new Row();
+            rows.put(identity, row);
             row.id = identity;
             row.type = type;
             row.body = envelope;
+            row.error = error;
             die(row, DeadLetterReason.POISON_MESSAGE);
           }
-          return null;
+          return fresh;
         });
   }
 
@@ -955,7 +1013,10 @@ public final class FakeActivityStore implements ActivityStore {
                 schedule(row, Duration.ZERO);
                 resolved++;
               } else if (nanos.getAsLong() - row.firstSeen > cap.toNanos()) {
+                row.error =
+                    new ErrorInfo("unknown_type", "no worker knows the type " + row.type, null);
                 die(row, DeadLetterReason.POISON_MESSAGE);
+                unasked(row, DeadLetterReason.POISON_MESSAGE);
                 resolved++;
               }
             }

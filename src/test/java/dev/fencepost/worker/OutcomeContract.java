@@ -136,6 +136,16 @@ public abstract class OutcomeContract extends ClaimContract {
   }
 
   @Test
+  protected void aReceiptThatSaysFailedOverrulesARetryAndItsDeadLetterIsToldOf() {
+    Claim.Ticket ticket = start(request());
+    result(store().recordReceipt(ME, ticket, Receipt.failedPermanently("gone")));
+    assertThat(settle(ME, ticket, again(failedTransiently(), Duration.ZERO, true))).isTrue();
+    assertThat(seen(ticket.id()).state()).isEqualTo(ActivityState.DEAD);
+    assertThat(told())
+        .containsExactly(new DeadLettered(ticket.id(), "t", permanent(), 1, ERROR_AS_TOLD));
+  }
+
+  @Test
   protected void reviewStaysInReviewWhateverTheBackgroundDoes() {
     Claim.Request request = request(ActivityKind.IRREVERSIBLE);
     Claim.Ticket ticket = start(request);

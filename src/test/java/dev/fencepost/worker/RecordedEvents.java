@@ -24,7 +24,8 @@ final class RecordedEvents implements WorkerEvents {
   volatile int leasesLost;
   volatile Duration expired = Duration.ZERO;
   volatile int denied;
-  volatile int deadLetters;
+  final List<DeadLetterReason> reasons = new CopyOnWriteArrayList<>();
+  volatile int retries;
   volatile int highestInFlight;
 
   int count(Outcome outcome) {
@@ -69,7 +70,9 @@ final class RecordedEvents implements WorkerEvents {
   }
 
   @Override
-  public void retried(String queue, String type) {}
+  public void retried(String queue, String type) {
+    retries++;
+  }
 
   @Override
   public void takenOver(String queue, String type, RecoveryDecision decision) {
@@ -99,7 +102,7 @@ final class RecordedEvents implements WorkerEvents {
 
   @Override
   public void deadLettered(String queue, DeadLetterReason reason) {
-    deadLetters++;
+    reasons.add(reason);
   }
 
   @Override

@@ -9,6 +9,7 @@ import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.AttemptOutcome;
 import dev.fencepost.model.DeadLetterReason;
+import dev.fencepost.model.ErrorInfo;
 import dev.fencepost.model.ReceiptOutcome;
 import dev.fencepost.model.RecoveryDecision;
 import io.vertx.core.Future;
@@ -154,11 +155,33 @@ public abstract class RecoveryContract extends OutcomeContract {
     result(store().recover(ME, expired(request), RecoveryDecision.EXHAUSTED, null));
     assertThat(seen(request.id()).awaitingMessage()).isTrue();
     assertThat(seen(request.id()).deadLetters()).isEmpty();
+    assertThat(told()).as("there is none yet").isEmpty();
     assertThat(claim(redelivered(request))).isEqualTo(new Claim.Duplicate(ActivityState.DEAD));
     assertThat(claim(redelivered(request))).isEqualTo(new Claim.Duplicate(ActivityState.DEAD));
     assertThat(seen(request.id()).deadLetters())
         .containsExactly(
             new Seen.Dead(DeadLetterReason.RETRIES_EXHAUSTED, 1, text(request.envelope())));
+    assertThat(told()).containsExactly(lost(request));
+  }
+
+  /** How a run that had no start left is told of. */
+  private static DeadLettered lost(Claim.Request request) {
+    return new DeadLettered(
+        request.id(),
+        "t",
+        DeadLetterReason.RETRIES_EXHAUSTED,
+        1,
+        new ErrorInfo("lease_lost", "no outcome was reported", null));
+  }
+
+  @Test
+  protected void aMessageThatIsOnlyKeptBringsTheDeathThatWaitedForIt() {
+    Claim.Request request = request();
+    start(request, OTHER);
+    elapse(TTL);
+    result(store().recover(ME, expired(request), RecoveryDecision.EXHAUSTED, null));
+    assertThat(result(store().keepBody(request.id(), request.envelope()))).isTrue();
+    assertThat(told()).containsExactly(lost(request));
   }
 
   @Test
@@ -177,6 +200,14 @@ public abstract class RecoveryContract extends OutcomeContract {
     assertThat(seen(bad.id()).deadLetters())
         .containsExactly(
             new Seen.Dead(DeadLetterReason.PERMANENT_FAILURE, 1, text(bad.envelope())));
+    assertThat(told())
+        .singleElement()
+        .satisfies(
+            letter -> {
+              assertThat(letter.id()).isEqualTo(bad.id());
+              assertThat(letter.reason()).isEqualTo(DeadLetterReason.PERMANENT_FAILURE);
+              assertThat(letter.error().errorClass()).isEqualTo("failed_permanent");
+            });
   }
 
   @Test
@@ -267,6 +298,14 @@ public abstract class RecoveryContract extends OutcomeContract {
     recover(ME, RecoveryDecision.RETRY_SAME_ACTIVITY, request);
     Claim.Work strict = new Claim.Work("t", ActivityKind.IDEMPOTENT, 1, 0, TTL);
     assertThat(result(store().claimSuspect(ME, consumer, Map.of("t", strict)))).isNull();
+    assertThat(told())
+        .singleElement()
+        .satisfies(
+            letter -> {
+              assertThat(letter.id()).isEqualTo(request.id());
+              assertThat(letter.reason()).isEqualTo(DeadLetterReason.RETRIES_EXHAUSTED);
+              assertThat(letter.attempts()).isEqualTo(1);
+            });
     Seen seen = seen(request.id());
     assertThat(seen.state()).isEqualTo(ActivityState.DEAD);
     assertThat(seen.deadLetters())

@@ -18,6 +18,8 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.BeforeEach;
 
 /**
  * The words in which a store's promises are told. Each test uses events of its own; time is moved,
@@ -30,12 +32,26 @@ public abstract class StoreWords {
   protected static final String OTHER = "host-2-bbbb";
   protected static final ErrorInfo ERROR = new ErrorInfo("Boom", "it broke", "a cause");
 
+  /** Without its cause, which no log line names. */
+  protected static final ErrorInfo ERROR_AS_TOLD = new ErrorInfo("Boom", "it broke", null);
+
   private static int counter;
+
+  @BeforeEach
+  void listen() {
+    store().onDeadLetter(told::add);
+  }
+
+  /** The dead letters that the store has told of, of this test. */
+  protected List<DeadLettered> told() {
+    return told.stream().filter(letter -> letter.id().consumer().equals(consumer)).toList();
+  }
 
   /** A consumer of this test only. */
   protected final String consumer = "consumer-" + System.nanoTime() + "-" + ++counter;
 
   private final Map<ActivityId, Delivery.Envelope> messages = new HashMap<>();
+  private final List<DeadLettered> told = new CopyOnWriteArrayList<>();
   private int events;
 
   protected abstract ActivityStore store();
