@@ -6,6 +6,7 @@ import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.ErrorInfo;
 import dev.fencepost.model.ReceiptOutcome;
+import dev.fencepost.model.RecoveryDecision;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -134,8 +135,7 @@ final class Settler {
     if (how instanceof Settlement.Completed done) {
       completed(job, done.receipt());
     } else if (how instanceof Settlement.RunAgain again) {
-      WorkerLog.retry(job, job.ticket(), again);
-      env.events().retried(job.lane.queueName(), job.lane.type());
+      again(job, again);
       outcome(job, WorkerEvents.Outcome.RETRY_SCHEDULED);
       retries.scheduled(job.lane.loop(), again.delay());
     } else if (how instanceof Settlement.Interrupted) {
@@ -149,6 +149,18 @@ final class Settler {
       outcome(job, WorkerEvents.Outcome.MANUAL_REVIEW);
     } else if (how instanceof Settlement.Undecided undecided) { // the sweep's is the outcome
       WorkerLog.unknown(job, job.ticket(), "probe", undecided.error());
+    }
+  }
+
+  /** Only a failure is retried; a run of which nothing is known is repeated as the table says. */
+  private void again(Job job, Settlement.RunAgain how) {
+    if (how.countsRetry()) {
+      WorkerLog.retry(job, job.ticket(), how);
+      env.events().retried(job.lane.queueName(), job.lane.type());
+    } else {
+      String next = RecoveryDecision.RETRY_SAME_ACTIVITY.wire();
+      String in = " in=" + WorkerLog.text(how.delay());
+      WorkerLog.unknown(job, job.ticket(), next + in, how.error());
     }
   }
 

@@ -32,6 +32,7 @@ public interface WorkerEvents {
 
   void started(String queue, String type, boolean first);
 
+  /** A retry has been scheduled after a failure that may pass. */
   void retried(String queue, String type);
 
   void takenOver(String queue, String type, RecoveryDecision decision);

@@ -66,7 +66,7 @@ final class WorkerLog {
         job.id.eventId(),
         job.lane.type(),
         job.id.consumer(),
-        ticket.retries() + (how.countsRetry() ? 1 : 0),
+        ticket.retries() + 1,
         ticket.work().maxRetries(),
         text(how.delay()),
         text(how.error()));
@@ -94,7 +94,7 @@ final class WorkerLog {
   }
 
   /** A run that failed so that nobody knows whether it happened, and what follows. */
-  static void unknown(Job job, Claim.Ticket ticket, String next, ErrorInfo error) {
+  static void unknown(Job job, Claim.Ticket ticket, String next, @Nullable ErrorInfo error) {
     LOG.warn(
         "unknown event={} type={} queue={} attempt={} fence={} next={} error={}",
         job.id.eventId(),

@@ -51,6 +51,7 @@ class TriageTest {
         "delivery",
         "start",
         "retry",
+        "poison",
         "dead-letter",
         "soft-limit",
         "hard-limit",

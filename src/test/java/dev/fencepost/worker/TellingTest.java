@@ -6,6 +6,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import dev.fencepost.api.PermanentFailure;
+import dev.fencepost.api.Receipt;
 import dev.fencepost.api.TransientFailure;
 import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.ActivityKind;
@@ -13,6 +14,7 @@ import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.Delivery;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Each dead letter is logged and counted once, whichever way led to it. */
+/** Each dead letter is logged and counted once, whichever way led to it; and so is each retry. */
 class TellingTest {
   private static final Delivery.Envelope BROKEN =
       new Delivery.Envelope("x", "k", Map.of("type", "t"), Map.of(), new byte[] {1, 0}, null);
@@ -173,5 +175,37 @@ class TellingTest {
     assertThat(bench.store.deadLetters).hasSize(1);
     assertThat(bench.events.reasons).containsExactly(DeadLetterReason.POISON_MESSAGE);
     assertThat(bench.broker.acked).hasSize(1);
+  }
+
+  @Test
+  void aRetryIsToldWhenItIsScheduled() {
+    bench
+        .type("t", ActivityKind.PURE, c -> Future.failedFuture(new TransientFailure("no")))
+        .start()
+        .deliver("t", "e1");
+    assertThat(lines("retry"))
+        .containsExactly(
+            "retry event=e1 type=t queue=q retry=1/2 in=5s error=TransientFailure: no");
+    assertThat(bench.events.retries).isEqualTo(1);
+    bench.advance(60_000);
+    assertThat(bench.ran).hasSize(3);
+    assertThat(bench.events.retries).as("the third failure is the last").isEqualTo(2);
+  }
+
+  /** Nobody knows whether the run happened: no failure, and no retry used up. */
+  @Test
+  void aTimeOutIsNoRetry() {
+    Promise<Receipt> never = Promise.promise();
+    bench.type("t", ActivityKind.PURE, c -> never.future()).start().deliver("t", "e1");
+    bench.advance(20_500);
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.RETRY_SCHEDULED);
+    assertThat(lines("retry")).isEmpty();
+    assertThat(lines("unknown"))
+        .containsExactly(
+            "unknown event=e1 type=t queue=q attempt=1 fence=1 next=retry_same_activity in=5s"
+                + " error=no_answer_by_hard_limit: no answer by the hard limit of 20s");
+    assertThat(bench.events.retries).isZero();
+    assertThat(bench.events.count(WorkerEvents.Outcome.RETRY_SCHEDULED)).isEqualTo(1);
+    assertThat(bench.row("e1").retries).isZero();
   }
 }
