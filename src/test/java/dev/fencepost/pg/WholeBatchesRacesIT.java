@@ -200,8 +200,7 @@ class WholeBatchesRacesIT {
     DurableWork work = new DurableWork(schema.database());
     Pulse pulse = new Pulse(work, Pulse.Ages.NONE);
     KeyReleases releases = new KeyReleases(work, () -> {});
-    Settlements settlements =
-        new Settlements(work, ledger, releases, new WrittenLetters(), pulse);
+    Settlements settlements = new Settlements(work, ledger, releases, new WrittenLetters(), pulse);
     Leases leases = new Leases(work, settlements, ledger);
     List<ActivityStore.Renewal> renewals = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
