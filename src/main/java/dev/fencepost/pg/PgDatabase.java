@@ -108,8 +108,8 @@ public final class PgDatabase {
    * with statistics from when a table was nearly empty it would read a whole backlog. What one of
    * the two learns of the hosts both know; it is closed with this one.
    *
-   * <p>Behind a pooler, where a session keeps nothing, each use is a transaction that says so
-   * first.
+   * <p>Behind a pooler, where a session keeps nothing, each use is one transaction that says so
+   * first: what a use's statements are to see committed of each other needs uses of its own.
    */
   PgDatabase byIndex() {
     PgDatabase same = byIndex;

@@ -101,17 +101,29 @@ public final class PgOutboxStore implements OutboxStore {
     return set;
   }
 
-  /** The connection answers in the order of asking: the snapshot is taken after the commit. */
+  /**
+   * The snapshot is taken after the mark's commit. One connection answers in the order of asking;
+   * behind a pooler each use of {@link #pages} is one transaction, and the mark needs its own.
+   */
   @Override
   public Turn open(
       String owner, String life, List<Checkpoint> checkpoints, List<Opening> openings) {
+    if (pages.pooled()) {
+      Future<Marked> marked = mark(owner, life, checkpoints);
+      return new Turn(
+          marked, marked.compose(v -> read(open, openings(openings))).map(PgOutboxStore::opened));
+    }
+    return pipelined(owner, life, checkpoints, openings(openings));
+  }
+
+  private Turn pipelined(String owner, String life, List<Checkpoint> checkpoints, Tuple openings) {
     Promise<Marked> marked = Promise.promise();
     Future<Opened> opened =
         pages.with(
             DEADLINE,
             c -> {
               Future<Marked> first = mark(c, owner, life, checkpoints);
-              Future<RowSet<Row>> second = c.preparedQuery(open).execute(openings(openings));
+              Future<RowSet<Row>> second = c.preparedQuery(open).execute(openings);
               return first
                   .onSuccess(marked::tryComplete)
                   .compose(v -> second.map(PgOutboxStore::opened));

@@ -1,17 +1,21 @@
 package dev.fencepost.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.testing.Await;
+import dev.fencepost.testing.PgBouncer;
 import dev.fencepost.testing.PostgresServer;
 import dev.fencepost.testing.TestServers;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,7 +42,11 @@ class CursorCasesIT {
   }
 
   private RelayProcess process() {
-    return RelayProcess.onRabbit(outbox.uri(), vhost, relay);
+    return process(outbox.uri());
+  }
+
+  private RelayProcess process(String database) {
+    return RelayProcess.onRabbit(database, vhost, relay);
   }
 
   private List<String> bodies() {
@@ -85,6 +93,52 @@ class CursorCasesIT {
         writer.commit();
         awaitBodies(2 * i + 2);
         assertThat(bodies()).last().isEqualTo("lower" + i);
+      }
+    }
+  }
+
+  /**
+   * Nothing else takes a transaction id meanwhile: the relay's own mark is all that makes the
+   * snapshot list the writer.
+   */
+  @Test
+  void r07ALoneWriterThatCommitsAfterABatchWasOpenedIsPublished() throws Exception {
+    lateAndAlone(outbox.uri());
+  }
+
+  @Test
+  void r07ALoneWriterThatCommitsLateIsPublishedBehindAPooler() throws Exception {
+    assumeTrue(PgBouncer.installed(), "pgbouncer is not installed");
+    try (PgBouncer pooler = PgBouncer.start(outbox.uri(), Map.of("default_pool_size", "5"))) {
+      lateAndAlone(pooler.uri(outbox.uri()) + "?pgbouncer=true");
+    }
+  }
+
+  /** The last transaction that ended. */
+  private long ended() {
+    return outbox.number("select pg_snapshot_xmax(pg_current_snapshot())::text::bigint - 1");
+  }
+
+  private static long number(Statement statement, String sql) throws SQLException {
+    try (ResultSet result = statement.executeQuery(sql)) {
+      result.next();
+      return result.getLong(1);
+    }
+  }
+
+  private void lateAndAlone(String database) throws Exception {
+    try (Connection writer = PostgresServer.connect(outbox.uri());
+        Statement statement = writer.createStatement();
+        RelayProcess process = process(database)) {
+      Await.until("the lane", () -> process.lanes() == 1);
+      writer.setAutoCommit(false);
+      for (int i = 0; i < 10; i++) {
+        insert(statement, "late" + i);
+        long own = number(statement, "select pg_current_xact_id()");
+        Await.until(
+            "the mark of the batch that its number makes the relay open", () -> ended() > own);
+        writer.commit();
+        awaitBodies(i + 1);
       }
     }
   }

@@ -1,17 +1,21 @@
 package dev.fencepost.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.model.OutboxRow;
 import dev.fencepost.testing.Await;
+import dev.fencepost.testing.PgBouncer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
 
 /**
  * The proof of the snapshot cursor by trial: many writers in every awkward way; every committed row
@@ -19,26 +23,41 @@ import org.junit.jupiter.api.RepeatedTest;
  */
 class ManyWritersIT {
   private static final int SECONDS = Integer.getInteger("fencepost.writers.seconds", 10);
+  private static final FencepostConfig.Relay RELAY =
+      RelayConfigs.with(
+          RelayConfigs.relay(4),
+          new FencepostConfig.Relay.Paging(
+              50, 100, 1 << 20, Duration.ofMillis(2), Duration.ofMillis(50)));
 
   @RepeatedTest(2)
-  void everyCommittedRowArrivesOnceAndInOrder(org.junit.jupiter.api.RepetitionInfo repetition)
-      throws Exception {
-    FencepostConfig.Relay relay =
-        RelayConfigs.with(
-            RelayConfigs.relay(4),
-            new FencepostConfig.Relay.Paging(
-                50, 100, 1 << 20, Duration.ofMillis(2), Duration.ofMillis(50)));
-    String uri = Databases.migrated(relay);
+  void everyCommittedRowArrivesOnceAndInOrder() throws Exception {
+    String uri = Databases.migrated(RELAY);
+    arriveOnceAndInOrder(uri, uri, 8);
+  }
+
+  /** Fewer writers: the transactions of others make up for a mark that is late. */
+  @Test
+  void everyCommittedRowArrivesOnceAndInOrderBehindAPooler() throws Exception {
+    assumeTrue(PgBouncer.installed(), "pgbouncer is not installed");
+    String uri = Databases.migrated(RELAY);
+    try (PgBouncer pooler = PgBouncer.start(uri, Map.of("default_pool_size", "5"))) {
+      arriveOnceAndInOrder(uri, pooler.uri(uri) + "?pgbouncer=true", 2);
+    }
+  }
+
+  /**
+   * @param relays the same database as the relays reach it
+   */
+  private static void arriveOnceAndInOrder(String uri, String relays, int count) throws Exception {
     FakePublisher.Broker broker = new FakePublisher.Broker();
-    long seed = System.nanoTime();
     try (Writers writers = new Writers(uri, "q", 1500);
         RelayProcess first =
             new RelayProcess(
-                RelayConfigs.database(uri), relay, vertx -> new FakePublisher(vertx, broker));
+                RelayConfigs.database(relays), RELAY, vertx -> new FakePublisher(vertx, broker));
         RelayProcess second =
             new RelayProcess(
-                RelayConfigs.database(uri), relay, vertx -> new FakePublisher(vertx, broker))) {
-      writers.start(8, repetition.getCurrentRepetition() * seed);
+                RelayConfigs.database(relays), RELAY, vertx -> new FakePublisher(vertx, broker))) {
+      writers.start(count, System.nanoTime());
       TimeUnit.SECONDS.sleep(SECONDS);
       writers.finish();
       Await.asserted(
