@@ -1,5 +1,6 @@
 package dev.fencepost.admin;
 
+import dev.fencepost.config.Loopback;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.HostAndPort;
 import io.vertx.ext.web.RoutingContext;
@@ -8,13 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Locale;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Who may ask: those with the token; without one, this machine. */
 final class Access {
-  private static final Set<String> LOOPBACK_NAMES =
-      Set.of("localhost", "127.0.0.1", "::1", "[::1]");
   private static final String BEARER = "bearer ";
 
   private final byte @Nullable [] tokenDigest;
@@ -75,16 +73,13 @@ final class Access {
         || request.headers().contains("Forwarded")) {
       return "without admin.token only this machine is answered";
     }
-    return host == null || !LOOPBACK_NAMES.contains(host.host().toLowerCase(Locale.ROOT))
+    return host == null || !Loopback.is(host.host())
         ? "without admin.token only localhost is a name of this server"
         : null;
   }
 
   private static boolean loopback(String address) {
-    return address.startsWith("127.")
-        || address.equals("::1")
-        || address.equals("0:0:0:0:0:0:0:1")
-        || address.startsWith("::ffff:127.");
+    return Loopback.is(address) || address.startsWith("::ffff:127.");
   }
 
   private static @Nullable String bearer(@Nullable String header) {

@@ -10,8 +10,6 @@ import java.util.regex.Pattern;
 
 /** Reads {@code admin}, {@code metrics}, {@code tracing} and {@code log}. */
 final class OperationSections {
-  private static final Pattern LOOPBACK =
-      Pattern.compile("localhost|127(\\.\\d{1,3}){3}|::1|\\[::1]|0:0:0:0:0:0:0:1");
   private static final Pattern HOST = Pattern.compile("[A-Za-z0-9.:\\[\\]_-]{1,255}");
   private static final Pattern TOKEN = Pattern.compile("[\\x21-\\x7e]*");
 
@@ -48,7 +46,7 @@ final class OperationSections {
       section.fault("token", Redaction.HIDDEN + " cannot be sent in a header", "printable ASCII");
     }
     boolean open = token == null || token.isEmpty();
-    if (open && section.sound("host", "token") && !LOOPBACK.matcher(host).matches()) {
+    if (open && section.sound("host", "token") && !Loopback.is(host)) {
       section.fault(
           "host",
           host + " is not a loopback address, and there is no token",

@@ -1,5 +1,6 @@
 package dev.fencepost.pg;
 
+import dev.fencepost.config.Loopback;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import java.net.URLDecoder;
@@ -47,7 +48,7 @@ record DatabaseUri(Address address, Credentials credentials, Ssl ssl, Session se
     }
 
     boolean loopback() {
-      return host.equals("localhost") || host.startsWith("127.") || host.equals("::1");
+      return Loopback.is(host);
     }
   }
 

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import dev.fencepost.config.ConfigLoader;
+import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
@@ -179,8 +181,15 @@ class AdminSecurityTest {
     "localhost, 200",
     "127.0.0.1, 200",
     "[::1], 200",
+    "127.0.0.2, 200",
+    "[0:0:0:0:0:0:0:1], 200",
     "evil.example, 403",
-    "127.0.0.1.evil.example, 403"
+    "127.0.0.1.evil.example, 403",
+    "localhost.evil.example, 403",
+    "127.0.evil.1, 403",
+    "127.0.0.256, 403",
+    "128.0.0.1, 403",
+    "[::2], 403"
   })
   void withoutTokenOnlyNamesOfLoopbackAreAnswered(String host, int expected) throws Exception {
     try (AdminServer server = new AdminServer("", false, stores.operations())) {
@@ -193,6 +202,23 @@ class AdminSecurityTest {
       assertThat(response.statusCode()).isEqualTo(expected);
       assertThat(await(server.request(HttpMethod.GET, "/metrics").send()).statusCode())
           .isEqualTo(200);
+    }
+  }
+
+  /** What the configuration takes without a token is a name by which the server then answers. */
+  @ParameterizedTest
+  @ValueSource(strings = {"localhost", "127.0.0.2", "::1", "[::1]", "0:0:0:0:0:0:0:1"})
+  void whereItMayListenWithoutTokenItAnswers(String host) throws Exception {
+    FencepostConfig.Admin config =
+        ConfigLoader.parse("admin: {port: 0, host: '" + host + "'}", Map.of()).operation().admin();
+    try (AdminServer server = new AdminServer(config, false, stores.operations())) {
+      HttpResponse<Buffer> response =
+          await(
+              server
+                  .request(HttpMethod.GET, "/api/v1/status")
+                  .putHeader("Host", server.authority())
+                  .send());
+      assertThat(response.statusCode()).isEqualTo(200);
     }
   }
 

@@ -34,11 +34,19 @@ public final class AdminServer implements AutoCloseable {
   private final WebClient client = WebClient.create(vertx);
   public final int port;
 
+  private final String host;
+
   public AdminServer(String token, boolean metricsOpen, Operations operations) throws Exception {
+    this(new FencepostConfig.Admin("127.0.0.1", 0, token), metricsOpen, operations);
+  }
+
+  public AdminServer(FencepostConfig.Admin config, boolean metricsOpen, Operations operations)
+      throws Exception {
+    host = config.host().replaceAll("[\\[\\]]", "");
     AdminVerticle verticle =
         new AdminVerticle(
             new AdminParts(
-                new FencepostConfig.Admin("127.0.0.1", 0, token),
+                config,
                 operations,
                 () -> Future.succeededFuture(List.copyOf(reasons)),
                 new AdminParts.Metrics(() -> scrape.get(), () -> samples, metricsOpen)));
@@ -51,7 +59,12 @@ public final class AdminServer implements AutoCloseable {
   }
 
   public HttpRequest<Buffer> request(HttpMethod method, String path) {
-    return client.request(method, port, "127.0.0.1", path);
+    return client.request(method, port, host, path);
+  }
+
+  /** What a URL with its address in it sends as {@code Host}. */
+  public String authority() {
+    return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
   }
 
   public HttpResponse<Buffer> get(String path) throws Exception {
