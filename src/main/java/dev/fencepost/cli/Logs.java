@@ -4,11 +4,13 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.encoder.JsonEncoder;
-import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.StackTraceElementProxy;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
+import ch.qos.logback.core.encoder.LayoutWrappingEncoder;
 import dev.fencepost.config.FencepostConfig.LogFormat;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.logging.LogManager;
 import org.slf4j.LoggerFactory;
@@ -20,8 +22,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Logs {
 
-  private static final String TEXT =
-      "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX, UTC} %-5level %logger{0} %msg%n";
   private static final String OWN_FILE = "logback.configurationFile";
   private static final List<String> OWN_RESOURCES = List.of("/logback.xml", "/logback-test.xml");
 
@@ -64,10 +64,9 @@ final class Logs {
     context.getLogger("io.micrometer").setLevel(Level.ERROR);
   }
 
-  private static Encoder<ILoggingEvent> encoder(
-      LoggerContext context, LogFormat format, boolean traces) {
+  static Encoder<ILoggingEvent> encoder(LoggerContext context, LogFormat format, boolean traces) {
     if (format == LogFormat.JSON) {
-      JsonEncoder json = new JsonEncoder();
+      JsonEncoder json = traces ? new JsonEncoder() : new Untraced();
       json.setContext(context);
       json.setWithFormattedMessage(true);
       json.setWithMessage(false);
@@ -75,10 +74,25 @@ final class Logs {
       json.start();
       return json;
     }
-    PatternLayoutEncoder text = new PatternLayoutEncoder();
+    TextLayout layout = new TextLayout(traces);
+    layout.setContext(context);
+    layout.start();
+    LayoutWrappingEncoder<ILoggingEvent> text = new LayoutWrappingEncoder<>();
     text.setContext(context);
-    text.setPattern(traces ? TEXT : TEXT.replace("%n", "%nopex%n"));
+    text.setCharset(StandardCharsets.UTF_8);
+    text.setLayout(layout);
     text.start();
     return text;
+  }
+
+  /** Names an exception, its causes and what it suppressed, without their frames. */
+  private static final class Untraced extends JsonEncoder {
+    private static final StackTraceElementProxy[] NONE = {};
+
+    @Override
+    protected void appendSTEPArray(
+        StringBuilder json, StackTraceElementProxy[] frames, int commonFrames) {
+      super.appendSTEPArray(json, NONE, 0);
+    }
   }
 }

@@ -81,16 +81,28 @@ final class TextTable {
         : text.substring(0, text.offsetByCodePoints(0, WIDEST - 1)) + "…";
   }
 
-  /** Control characters as dots: a message must not move the cursor or colour the screen. */
+  /**
+   * What steers a screen or ends a line, as dots: a message must not move the cursor, colour the
+   * screen, or pass for another line.
+   */
   static String printable(String text) {
     StringBuilder safe = new StringBuilder(text.length());
     text.codePoints()
         .forEach(
             c -> {
-              boolean steers =
-                  Character.isISOControl(c) || Character.getType(c) == Character.FORMAT;
-              safe.appendCodePoint(steers ? '·' : c);
+              safe.appendCodePoint(steers(c) ? '·' : c);
             });
     return safe.toString();
+  }
+
+  private static boolean steers(int c) {
+    return switch (Character.getType(c)) {
+      case Character.CONTROL,
+          Character.FORMAT,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR ->
+          true;
+      default -> false;
+    };
   }
 }
