@@ -26,8 +26,7 @@ class LogsTest {
   /** What ends a line for one reader or another. */
   private static final String LINE_ENDS = "\\R|[\\x0b\\x0c\\x1c-\\x1e]";
 
-  private final LoggerContext context =
-      (LoggerContext) LoggerFactory.getILoggerFactory();
+  private final LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
 
   @ParameterizedTest
   @ValueSource(
