@@ -1,5 +1,6 @@
 package dev.fencepost.api;
 
+import dev.fencepost.model.JsonDouble;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
@@ -171,7 +172,8 @@ public final class OutboxMessage {
      * String}, {@code byte[]}, {@link Instant} (to the second), {@link Map} and {@link List} of
      * these.
      *
-     * @throws IllegalArgumentException for any other type
+     * @throws IllegalArgumentException for any other type, and for a number that is infinite or
+     *     none
      */
     public Builder header(String name, @Nullable Object value) {
       headers.put(name, json(value));
@@ -181,6 +183,8 @@ public final class OutboxMessage {
     /**
      * A basic property by its AMQP name: correlation_id, reply_to, expiration, priority, user_id,
      * app_id, content_encoding.
+     *
+     * @throws IllegalArgumentException as {@link #header}
      */
     public Builder property(String name, Object value) {
       properties.put(name, json(value));
@@ -202,11 +206,12 @@ public final class OutboxMessage {
     }
 
     private static @Nullable Object json(@Nullable Object value) {
-      if (value == null
-          || value instanceof Boolean
-          || value instanceof Number
-          || value instanceof String) {
+      if (value == null || value instanceof Boolean || value instanceof String) {
         return value;
+      }
+      if (value instanceof Number number) {
+        boolean floating = number instanceof Double || number instanceof Float;
+        return floating ? JsonDouble.pointed(number) : number;
       }
       if (value instanceof byte[] bytes) {
         return new JsonObject().put("$bytes", Base64.getEncoder().encodeToString(bytes));

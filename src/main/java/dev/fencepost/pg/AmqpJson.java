@@ -1,5 +1,6 @@
 package dev.fencepost.pg;
 
+import dev.fencepost.model.JsonDouble;
 import dev.fencepost.model.StorableText;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -20,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * ({@code $double}), and maps whose names are such text or look like these ({@code $entries}).
  */
 final class AmqpJson {
-  private static final double WRITTEN_PLAINLY = 1e7;
-
   private AmqpJson() {}
 
   /** Never fails on what a message holds. */
@@ -79,7 +78,7 @@ final class AmqpJson {
     }
     if (number instanceof Double || number instanceof Float) {
       double d = number.doubleValue();
-      return Math.abs(d) < WRITTEN_PLAINLY ? (Object) d : tagged("$double", Double.toString(d));
+      return JsonDouble.kept(d) ? (Object) d : tagged("$double", Double.toString(d));
     }
     return number.longValue();
   }

@@ -117,6 +117,11 @@ class OutboxApiIT {
             .header("whole", 42)
             .header("long", 1L << 40)
             .header("fraction", 1.5)
+            .header("whole double", 25_000_000.0)
+            .header("float", -1e8f)
+            .header("short float", 0.1f)
+            .header("great", 1e19)
+            .header("small", 1.5e-10)
             .header("yes", true)
             .header("none", null)
             .header("bytes", new byte[] {1, 2})
@@ -144,6 +149,11 @@ class OutboxApiIT {
           .containsEntry("whole", 42)
           .containsEntry("long", 1L << 40)
           .containsEntry("fraction", 1.5)
+          .containsEntry("whole double", 25_000_000.0)
+          .containsEntry("float", -1e8)
+          .containsEntry("short float", 0.1)
+          .containsEntry("great", 1e19)
+          .containsEntry("small", 1.5e-10)
           .containsEntry("yes", true)
           .containsEntry("none", null)
           .containsEntry("at", new Date(1_700_000_000_000L));
@@ -151,6 +161,17 @@ class OutboxApiIT {
       assertThat((LongString) headers.get("text")).hasToString("ü");
       assertThat(process.events.refused).isEmpty();
     }
+  }
+
+  @Test
+  void aNumberThatJsonLacksIsRefusedWhereItIsGiven() {
+    OutboxMessage.Builder builder = OutboxMessage.to("", "q", "t");
+    for (Object none : List.of(Double.NaN, Double.NEGATIVE_INFINITY, Float.POSITIVE_INFINITY)) {
+      assertThatThrownBy(() -> builder.header("h", List.of(none)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining(none.toString());
+    }
+    assertThat(builder.build().headers()).isEmpty();
   }
 
   @Test
