@@ -157,11 +157,13 @@ abstract class Contender implements AutoCloseable {
 
   @Override
   public void close() {
-    database.resume();
+    List<AutoCloseable> parts = new ArrayList<>();
+    parts.add(database::resume);
     if (process != null) {
-      processes().forEach(JavaProcess::close);
+      parts.addAll(processes());
     }
-    database.close();
-    queue.close();
+    parts.add(database);
+    parts.add(queue);
+    Closing.all(parts);
   }
 }

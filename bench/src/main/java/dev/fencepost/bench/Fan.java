@@ -50,6 +50,7 @@ final class Fan implements Destination, AutoCloseable {
 
   @Override
   public void close() {
+    queues.get(0).deleteExchange(exchange);
     queues.forEach(Queue::close);
   }
 }

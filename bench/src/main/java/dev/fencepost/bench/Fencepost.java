@@ -4,25 +4,30 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Runs the product's commands. */
 final class Fencepost {
 
   static final String MAIN = "dev.fencepost.cli.Main";
+
+  /** What a worker that is to be fast is given. */
+  static final String INTAKE = "prefetch: 4000\n    concurrency: 2000";
+
+  static final String INTAKE_SAID = "prefetch 4000, concurrency 2000, else defaults";
+
   private static final String INSERT =
       "insert into fencepost.outbox (exchange, routing_key, type, key, payload)"
           + " values ('%s', '%s', 'order.placed', ?, ?)";
 
   private static final String FINISHED =
-      "select count(finished_at) from fencepost.activities";
+      Servers.BENCH + "select count(finished_at) from fencepost.activities";
 
   private Fencepost() {}
 
   /** Work that is done and over. */
   static long finished(Servers.Database database) {
-    return database.number(FINISHED);
+    return database.watched(FINISHED);
   }
 
   /** Writes the file, migrates, and returns the file. */
@@ -47,7 +52,7 @@ final class Fencepost {
     return JavaProcess.start(
         name,
         Paths.product(),
-        new ArrayList<>(List.of(jvm)),
+        List.of(jvm),
         List.of(MAIN, "run", "-c", file.toString()));
   }
 

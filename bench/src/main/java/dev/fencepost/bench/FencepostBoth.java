@@ -14,7 +14,7 @@ final class FencepostBoth extends Relay {
   }
 
   FencepostBoth(Servers servers, int queues) {
-    super("fencepost", "relay and worker in one process", servers, "quorum");
+    super("fencepost", "relay and worker in one process; " + Fencepost.INTAKE_SAID, servers, "quorum");
     this.queues = queues;
   }
 
@@ -23,8 +23,7 @@ final class FencepostBoth extends Relay {
     StringBuilder text = new StringBuilder(Fencepost.servers(servers, database));
     String kind = "idempotent";
     text.append(
-        Fencepost.queue(
-            queue.name(), kind, NoOperation.class, "prefetch: 2000\n    concurrency: 1000"));
+        Fencepost.queue(queue.name(), kind, NoOperation.class, Fencepost.INTAKE));
     for (int i = 1; i < queues; i++) {
       text.append(
           """

@@ -10,7 +10,7 @@ final class FencepostWorker extends Worker {
   private Path file;
 
   FencepostWorker(String name, String kind, Class<?> handler, Servers servers) {
-    super(name, "prefetch 4000, concurrency 2000, else defaults", servers);
+    super(name, Fencepost.INTAKE_SAID, servers);
     this.kind = kind;
     this.handler = handler;
   }
@@ -21,13 +21,12 @@ final class FencepostWorker extends Worker {
 
   @Override
   void prepare() {
-    String intake = "prefetch: 4000\n    concurrency: 2000";
     file =
         Fencepost.migrate(
             name(),
             Fencepost.servers(servers, database)
                 + "relay: {enabled: false}\n"
-                + Fencepost.queue(queue.name(), kind, handler, intake));
+                + Fencepost.queue(queue.name(), kind, handler, Fencepost.INTAKE));
   }
 
   @Override

@@ -47,6 +47,9 @@ final class Figures {
 
   /** Rate and CPU time per message between two moments. */
   static Map<String, Double> between(Moment from, Moment to) {
+    if (from.count() == to.count()) {
+      throw new IllegalStateException("both points were passed at one look, at " + to.count());
+    }
     return of(
         Math.abs(to.count() - from.count()),
         to.nanos() - from.nanos(),

@@ -41,7 +41,7 @@ final class GraphileWorker extends Worker {
 
   @Override
   double share() {
-    return 0.05;
+    return 0.1;
   }
 
   @Override
@@ -104,6 +104,11 @@ final class GraphileWorker extends Worker {
   @Override
   boolean ready() {
     return process().logText().contains("consuming");
+  }
+
+  @Override
+  void forgetResults() {
+    PeerWorker.forget(database);
   }
 
   @Override

@@ -15,14 +15,22 @@ final class NamastackRelay extends Relay {
           + NamastackOutbox.HANDLER
           + "' from ";
 
-  NamastackRelay(Servers servers, String queueType) {
+  private final String pause;
+
+  /**
+   * @param pause milliseconds between its looks
+   */
+  NamastackRelay(Servers servers, String queueType, String pause) {
     super(
         Peer.NAMASTACK.word(),
-        "namastack-outbox 1.6.0 with JDBC: fixed polling every 10 ms, 1000 keys together, 16 threads,"
+        "namastack-outbox 1.6.0 with JDBC: fixed polling every "
+            + pause
+            + " ms, 1000 keys together, 16 threads,"
             + " rows deleted when done; its handler sends with Spring AMQP's correlated confirms and"
             + " awaits each",
         servers,
         queueType);
+    this.pause = pause;
   }
 
   @Override
@@ -37,7 +45,7 @@ final class NamastackRelay extends Relay {
 
   @Override
   JavaProcess launch() {
-    return launchPeer(NamastackOutbox.class);
+    return launchPeer(NamastackOutbox.class, pause);
   }
 
   /** It owns all its partitions. */

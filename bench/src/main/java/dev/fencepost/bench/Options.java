@@ -82,8 +82,10 @@ record Options(
       while (all.hasNext()) {
         take(all.next(), all);
       }
-      if (publish && shortForm) {
-        throw new Refused("--publish: figures of --short say nothing; name only one of them");
+      if (publish && (shortForm || profile)) {
+        throw new Refused(
+            "--publish: figures of --short say nothing, and those of --profile have the profiler's cost in"
+                + " them; name only one of them");
       }
       return new Options(
           help, scenarios, peers, warmUps, rounds, shortForm, huge, publish, profile);
@@ -196,7 +198,7 @@ record Options(
   static String manual() {
     StringBuilder text = new StringBuilder(USAGE).append("\n\nscenarios (all unless some are named)\n");
     Scenarios.ALL.forEach(
-        (name, scenario) -> text.append("  %-14s %s%n".formatted(name, scenario.about())));
+        (name, scenario) -> text.append("  %-16s %s%n".formatted(name, scenario.about())));
     return text.append(
             """
 
@@ -207,7 +209,7 @@ record Options(
                              %s
               --short        two minutes that only show that everything runs: %s
                              with %s, few messages, one round
-              --huge         the large backlog has 10 million rows, not one
+              --huge         a backlog of 10 million rows beside those of 10 thousand and one million
               --profile      flame graphs of the product's process, by thread, of the rounds that count:
                              bench/target/profiles
               --publish      writes the tables into docs/performance.md, too

@@ -1,6 +1,8 @@
 package dev.fencepost.bench;
 
 import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /** Where things are; {@code bench/run} says where the project is. */
@@ -20,6 +22,21 @@ final class Paths {
   private static final String CLASSES = TARGET.resolve("classes").toString();
 
   private Paths() {}
+
+  /** The commit that is measured, with a mark when files differ from it; "unknown" without Git. */
+  static String commit() {
+    try {
+      Process git =
+          new ProcessBuilder(
+                  "git", "-C", PROJECT.toString(), "describe", "--always", "--dirty", "--exclude", "*")
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      String said = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+      return said.isEmpty() ? "unknown" : said;
+    } catch (IOException e) {
+      return "unknown";
+    }
+  }
 
   /** A name of a contender's as part of others': of a file, a queue or a property. */
   static String word(String name) {

@@ -10,12 +10,23 @@ class PeerRelay extends Relay {
           + " created_at timestamptz not null default clock_timestamp())";
 
   private final Class<?> main;
+  private final String pause;
   private final double share;
 
+  /**
+   * @param pause milliseconds it waits when it has found nothing
+   */
   PeerRelay(
-      String name, String settings, Class<?> main, double share, Servers servers, String type) {
+      String name,
+      String settings,
+      Class<?> main,
+      String pause,
+      double share,
+      Servers servers,
+      String type) {
     super(name, settings, servers, type);
     this.main = main;
+    this.pause = pause;
     this.share = share;
   }
 
@@ -31,13 +42,13 @@ class PeerRelay extends Relay {
 
   @Override
   JavaProcess launch() {
-    return launchPeer(main);
+    return launchPeer(main, pause);
   }
 
   @Override
   void fill(int rows, int size) {
     database.execute(
-        ("insert into outbox (routing_key, type, key, payload)"
+        ("insert " + Servers.BENCH + "into outbox (routing_key, type, key, payload)"
                 + " select '%s', 'order.placed', 'order-' || i %% %d,"
                 + " int4send(i) || convert_to(repeat('x', %d), 'UTF8')"
                 + " from generate_series(0, %d - 1) i")

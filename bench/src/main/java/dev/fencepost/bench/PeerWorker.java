@@ -11,7 +11,7 @@ final class PeerWorker extends Worker {
       "create table receipt (event_id text primary key,"
           + " recorded_at timestamptz not null default now())";
 
-  private static final String RECORDED = "select count(*) from receipt";
+  private static final String RECORDED = Servers.BENCH + "select count(*) from receipt";
 
   private final Class<?> main;
   private final double share;
@@ -52,7 +52,16 @@ final class PeerWorker extends Worker {
     return recorded(database);
   }
 
+  @Override
+  void forgetResults() {
+    forget(database);
+  }
+
   static long recorded(Servers.Database database) {
-    return database.number(RECORDED);
+    return database.watched(RECORDED);
+  }
+
+  static void forget(Servers.Database database) {
+    database.execute("truncate " + Servers.BENCH + "receipt");
   }
 }

@@ -26,14 +26,18 @@ final class Peers {
    */
   List<Relay> relays(String queueType, boolean latency) {
     List<Relay> relays = new ArrayList<>();
+    // As often as ours looks by default; for throughput what leaves most to each look.
+    String pause = latency ? "2" : "10";
     if (options.invites(Peer.DEBEZIUM)) {
       relays.add(
           new PeerRelay(
               Peer.DEBEZIUM.word(),
-              "Debezium Engine 3.6.1.Final, outbox router, batch 2048, poll 10 ms, queue 8192; each"
-                  + " batch published on one channel, then its confirms awaited; rows are left to"
+              "Debezium Engine 3.6.1.Final, outbox router, batch 2048, poll "
+                  + pause
+                  + " ms, queue 8192; each batch published on one channel, then its confirms awaited; rows are left to"
                   + " the application to delete",
               DebeziumRelay.class,
+              pause,
               1,
               servers,
               queueType) {
@@ -49,8 +53,11 @@ final class Peers {
               Peer.SPRING_POLLER.word(),
               "Spring AMQP 4.0.0: 2 threads, 500 rows `for update skip locked`, sent on one channel"
                   + " with correlated confirms and returns, deleted by one statement; channel cache"
-                  + " 2000",
+                  + " 2000; looks again at once after rows, else after "
+                  + pause
+                  + " ms",
               SpringPoller.class,
+              pause,
               0.5,
               servers,
               queueType));
@@ -59,7 +66,7 @@ final class Peers {
       relays.add(new GruelboxRelay(servers, queueType, latency));
     }
     if (options.invites(Peer.NAMASTACK)) {
-      relays.add(new NamastackRelay(servers, queueType));
+      relays.add(new NamastackRelay(servers, queueType, pause));
     }
     return relays;
   }
@@ -71,7 +78,7 @@ final class Peers {
     // Its prefetched messages must be few beside the round's.
     add(workers, Peer.SPRING_INBOX, INBOX, SpringInbox.class, 0.2);
     add(workers, Peer.DB_SCHEDULER, DB_SCHEDULER, DbSchedulerWorker.class, 0.1);
-    add(workers, Peer.JOBRUNR, JOBRUNR, JobRunrWorker.class, 0.05);
+    add(workers, Peer.JOBRUNR, JOBRUNR, JobRunrWorker.class, 0.1);
     if (options.invites(Peer.GRAPHILE_WORKER)) {
       if (GraphileWorker.isPossible()) {
         workers.add(new GraphileWorker(GRAPHILE, servers));
@@ -82,7 +89,7 @@ final class Peers {
     return workers;
   }
 
-  private static final String BARE = "prefetch 1000, acknowledges each, no database";
+  private static final String BARE = "prefetch 4000, acknowledges 500 at once, no database";
   private static final String BATCH =
       "Spring AMQP 4.0.0 batch listener: 2 consumers, batches of 1000, prefetch 2000, one batched"
           + " insert of receipts (`reWriteBatchedInserts`); fails and acknowledges as a whole";

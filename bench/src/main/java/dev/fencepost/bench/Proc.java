@@ -22,17 +22,12 @@ final class Proc {
 
   /** CPU seconds of a process with its threads. */
   static double cpu(long pid) {
-    String[] stat = stat(pid);
-    return stat == null ? 0 : ticks(stat, UTIME, STIME) / TICKS_A_SECOND;
+    return ticks(present(pid), UTIME, STIME) / TICKS_A_SECOND;
   }
 
   /** CPU seconds of a process, its children, and those of them that have ended. */
   static double cpuOfFamily(long pid) {
-    String[] stat = stat(pid);
-    if (stat == null) {
-      return 0;
-    }
-    double seconds = ticks(stat, UTIME, STIME, CUTIME, CSTIME) / TICKS_A_SECOND;
+    double seconds = ticks(present(pid), UTIME, STIME, CUTIME, CSTIME) / TICKS_A_SECOND;
     for (long child : children(pid)) {
       seconds += cpuOfOneThread(child);
     }
@@ -50,11 +45,7 @@ final class Proc {
   }
 
   static long parent(long pid) {
-    String[] stat = stat(pid);
-    if (stat == null) {
-      throw new IllegalStateException("no process " + pid);
-    }
-    return Long.parseLong(stat[PPID]);
+    return Long.parseLong(present(pid)[PPID]);
   }
 
   /** Resident memory in MiB. */
@@ -95,6 +86,14 @@ final class Proc {
       sum += Long.parseLong(stat[field]);
     }
     return sum;
+  }
+
+  private static String[] present(long pid) {
+    String[] stat = stat(pid);
+    if (stat == null) {
+      throw new IllegalStateException("no process " + pid);
+    }
+    return stat;
   }
 
   /** The fields behind the name, state first; null when there is no such process. */

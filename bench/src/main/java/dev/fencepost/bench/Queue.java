@@ -1,5 +1,6 @@
 package dev.fencepost.bench;
 
+import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.AMQP.BasicProperties;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -27,12 +28,20 @@ final class Queue implements Destination, AutoCloseable {
       ConnectionFactory factory = new ConnectionFactory();
       factory.setUri(uri);
       connection = factory.newConnection("bench " + name);
+      // A publisher would wait for the end of an alarm that never ends.
+      connection.addBlockedListener(
+          reason -> new Thread(() -> abort("blocked: " + reason)).start(), () -> {});
       channel = connection.createChannel();
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
     // A scenario before this one may have left another type of that name.
     recreate();
+  }
+
+  /** Not by the thread that is told of the alarm: it would wait for itself. */
+  private void abort(String reason) {
+    connection.abort(AMQP.CONNECTION_FORCED, reason, 1000);
   }
 
   String name() {
@@ -64,6 +73,10 @@ final class Queue implements Destination, AutoCloseable {
 
   void declareFanout(String exchange) {
     call(() -> channel.exchangeDeclare(exchange, "fanout", true));
+  }
+
+  void deleteExchange(String exchange) {
+    call(() -> channel.exchangeDelete(exchange));
   }
 
   void bind(String exchange) {
@@ -130,10 +143,12 @@ final class Queue implements Destination, AutoCloseable {
     }
   }
 
+  /** What it still holds would cost the broker while others are measured. */
   @Override
   public void close() {
     call(
         () -> {
+          channel.queueDelete(name);
           connection.close();
           return null;
         });

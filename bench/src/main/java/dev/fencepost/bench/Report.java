@@ -3,11 +3,13 @@ package dev.fencepost.bench;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
@@ -39,8 +41,14 @@ final class Report {
       String scenario,
       String title,
       Map<String, String> settings,
+      String rounds,
       Map<String, List<Map<String, Double>>> results) {
-    String table = table(results) + "\n" + settings(settings);
+    String table =
+        table(results)
+            + "\n"
+            + settings(settings)
+            + "\n%s; %s, commit %s, kernel %s.%n"
+                .formatted(rounds, LocalDate.now(), Paths.commit(), System.getProperty("os.version"));
     save(scenario, "### " + title + "\n\n" + table);
     json(scenario, results);
     System.out.println("\n" + title + "\n\n" + table);
@@ -70,9 +78,8 @@ final class Report {
         .forEach(columns::add);
     StringBuilder text = new StringBuilder("| |");
     columns.forEach(column -> text.append(' ').append(Figures.head(column)).append(" |"));
-    String base = results.keySet().stream().filter(n -> n.startsWith(OURS)).findFirst().orElse("");
-    List<Ratio> ratios = results.size() > 1 ? ratios(columns) : List.of();
-    ratios.forEach(ratio -> text.append(' ').append(ratio.head(base)).append(" |"));
+    List<Ratio> ratios = ratios(results.keySet(), columns);
+    ratios.forEach(ratio -> text.append(' ').append(ratio.head()).append(" |"));
     text.append("\n|---|").append("---|".repeat(columns.size() + ratios.size())).append('\n');
     results.forEach(
         (name, rounds) -> {
@@ -81,7 +88,7 @@ final class Report {
             text.append(' ').append(cell(rounds, column)).append(" |");
           }
           for (Ratio ratio : ratios) {
-            text.append(' ').append(ratio.cell(results.get(base), rounds)).append(" |");
+            text.append(' ').append(ratio.cell(results.get(ratio.base()), rounds)).append(" |");
           }
           text.append('\n');
         });
@@ -99,20 +106,21 @@ final class Report {
   }
 
   /**
-   * One column that compares each with the first of ours, pair by pair within a round.
+   * One column that compares each with one of ours, pair by pair within a round.
    *
+   * @param base the name of ours
    * @param figure what is compared
    * @param inverted it by ours, where more is worse
    */
-  private record Ratio(String figure, boolean inverted) {
+  private record Ratio(String base, String figure, boolean inverted) {
 
-    String head(String base) {
+    String head() {
       String pair = inverted ? "it / " + base : base + " / it";
       return pair + ", " + Figures.head(figure);
     }
 
     String cell(List<Map<String, Double>> ours, List<Map<String, Double>> theirs) {
-      if (ours == null || ours == theirs) {
+      if (ours == theirs) {
         return "";
       }
       return spread(
@@ -125,11 +133,18 @@ final class Report {
     }
   }
 
-  private static List<Ratio> ratios(List<String> columns) {
+  /** Peers are compared with each of ours, ours among themselves with the first. */
+  private static List<Ratio> ratios(Set<String> names, List<String> columns) {
+    List<String> ours = names.stream().filter(name -> name.startsWith(OURS)).toList();
+    if (names.size() < 2 || ours.isEmpty()) {
+      return List.of();
+    }
+    String figure = columns.contains(Figures.P50) ? Figures.P50 : Figures.RATE;
+    List<String> bases = ours.size() < names.size() ? ours : ours.subList(0, 1);
     List<Ratio> ratios = new ArrayList<>();
-    ratios.add(new Ratio(columns.contains(Figures.P50) ? Figures.P50 : Figures.RATE, false));
+    bases.forEach(base -> ratios.add(new Ratio(base, figure, false)));
     if (columns.contains(Figures.COST)) {
-      ratios.add(new Ratio(Figures.COST, true));
+      ratios.add(new Ratio(bases.get(0), Figures.COST, true));
     }
     return ratios;
   }

@@ -15,6 +15,7 @@ import java.util.function.Consumer;
 final class Scenarios {
 
   private static final int SMALL = 256;
+  private static final int LARGE = 1024;
   private static final int COPIES = 10;
 
   /**
@@ -41,14 +42,18 @@ final class Scenarios {
     add("fan-out", "each event to ten quorum queues", Scenarios::fanOut);
     add("failing", "worker: one message in a hundred fails for good", Scenarios::failing);
     add("together", "relay and worker in one process", Scenarios::together);
-    add("backlog", "relay: a small backlog and a large one, with -Xmx128m", Scenarios::backlog);
+    add("backlog", "relay: backlogs of 10 thousand and a million rows, with -Xmx128m", Scenarios::backlog);
     add("idle", "what a process costs that has nothing to do", Scenarios::idle);
     add("start", "from the start of a process to its first result", Scenarios::startUp);
-    add("relay-1k", "relay with 1 KiB", all -> all.relay("relay-1k", "quorum", 1024));
+    add("relay-1k", "relay with 1 KiB", all -> all.relay("relay-1k", "quorum", LARGE));
     add(
         "relay-classic",
         "relay to a classic queue",
         all -> all.relay("relay-classic", "classic", SMALL));
+    add(
+        "relay-classic-1k",
+        "relay to a classic queue with 1 KiB",
+        all -> all.relay("relay-classic-1k", "classic", LARGE));
     add("five-ms", "worker: an asynchronous handler of 5 ms", Scenarios::fiveMilliseconds);
     add("lanes", "relay: 8 lanes over 1, 2 and 4 processes", Scenarios::lanes);
     add("vacuum", "relay: vacuum held back for ten minutes", Scenarios::vacuum);
@@ -101,7 +106,17 @@ final class Scenarios {
     Map<String, String> settings = Report.settingsOf(entrants);
     Profiles profiles = new Profiles(id, options.profile());
     Series series = new Series(warmUps, ageing, rounds, profiles);
-    report.write(id, title, settings, series.run(entrants));
+    Map<String, List<Map<String, Double>>> results = series.run(entrants);
+    report.write(id, title, settings, provenance(warmUps, rounds), results);
+  }
+
+  private String provenance(int warmUps, int rounds) {
+    return "%d %s after %d that only warm up%s"
+        .formatted(
+            rounds,
+            rounds == 1 ? "round" : "rounds",
+            warmUps,
+            options.peers() == null ? "" : "; peers chosen by `--peers`");
   }
 
   private void relay(String id, String queueType, int size) {
@@ -205,10 +220,12 @@ final class Scenarios {
 
   private void backlog() {
     List<Entrant> entrants = new ArrayList<>();
-    int most = options.huge() ? 10_000_000 : 1_000_000;
     int rounds = options.roundsOr(options.huge() ? 1 : 3);
     entrants.add(backlog(options.scaled(10_000), options.shortForm() ? 2 : 50, rounds));
-    entrants.add(backlog(options.scaled(most), 1, rounds));
+    entrants.add(backlog(options.scaled(1_000_000), 1, rounds));
+    if (options.huge()) {
+      entrants.add(backlog(options.scaled(10_000_000), 1, rounds));
+    }
     // Warmed up when they start: a round of the large one takes long.
     String title = "Relay: a backlog from beginning to end, with -Xmx128m";
     run("backlog", title, entrants, 0, 0, rounds);

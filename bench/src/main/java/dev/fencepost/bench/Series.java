@@ -50,10 +50,12 @@ final class Series {
           }
         }
       }
-      return results;
-    } finally {
-      entrants.forEach(Entrant::close);
+    } catch (RuntimeException | Error e) {
+      Closing.all(entrants, e);
+      throw e;
     }
+    Closing.all(entrants);
+    return results;
   }
 
   private Map<String, Double> turn(Entrant entrant, int round) {

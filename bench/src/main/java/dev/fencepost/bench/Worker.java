@@ -12,6 +12,9 @@ abstract class Worker extends Contender {
   /** Results in the database, of all rounds. */
   abstract long results();
 
+  /** To count them costs more the more there are, where they are counted while it is measured. */
+  void forgetResults() {}
+
   boolean leavesResults() {
     return true;
   }

@@ -34,7 +34,7 @@ public final class DebeziumRelay {
     channel.confirmSelect();
     DebeziumRelay relay = new DebeziumRelay(channel, arguments[2]);
     DebeziumEngine.create(ChangeEventFormat.of(Connect.class))
-        .using(settings(arguments[0]))
+        .using(settings(arguments[0], arguments[3]))
         .notifying(relay::publish)
         .using((success, message, error) -> fail(message, error))
         .build()
@@ -76,7 +76,7 @@ public final class DebeziumRelay {
     return (byte[]) value;
   }
 
-  private static Properties settings(String jdbcUrl) {
+  private static Properties settings(String jdbcUrl, String pollMillis) {
     URI uri = URI.create(jdbcUrl.substring("jdbc:".length()));
     Properties settings = new Properties();
     settings.setProperty("name", "bench");
@@ -98,7 +98,7 @@ public final class DebeziumRelay {
     settings.setProperty("skipped.operations", "u,d,t");
     settings.setProperty("max.batch.size", "2048");
     settings.setProperty("max.queue.size", "8192");
-    settings.setProperty("poll.interval.ms", "10");
+    settings.setProperty("poll.interval.ms", pollMillis);
     settings.setProperty("tombstones.on.delete", "false");
     settings.setProperty("transforms", "outbox");
     settings.setProperty(

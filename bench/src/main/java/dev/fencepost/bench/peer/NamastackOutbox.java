@@ -88,7 +88,7 @@ public final class NamastackOutbox {
             "spring.main.keep-alive", "true",
             "namastack.outbox.polling.trigger", "fixed",
             "namastack.outbox.polling.batch-size", "1000",
-            "namastack.outbox.polling.fixed.interval", "10ms",
+            "namastack.outbox.polling.fixed.interval", arguments[3] + "ms",
             "namastack.outbox.processing.delete-completed-records", "true",
             "namastack.outbox.processing.executor-core-pool-size", Integer.toString(THREADS),
             "namastack.outbox.processing.executor-max-pool-size", Integer.toString(THREADS),

@@ -18,16 +18,18 @@ public final class SpringPoller {
 
   private static final int PAGE = 500;
   private static final int THREADS = 2;
-  private static final long IDLE_MILLIS = 5;
 
   private final JdbcTemplate jdbc;
   private final TransactionTemplate transaction;
   private final RabbitTemplate rabbit;
 
-  private SpringPoller(HikariDataSource pool, RabbitTemplate rabbit) {
+  private final long idleMillis;
+
+  private SpringPoller(HikariDataSource pool, RabbitTemplate rabbit, long idleMillis) {
     this.jdbc = new JdbcTemplate(pool);
     this.transaction = new TransactionTemplate(new JdbcTransactionManager(pool));
     this.rabbit = rabbit;
+    this.idleMillis = idleMillis;
   }
 
   private record Row(long id, String eventId, String routingKey, String type, byte[] payload) {}
@@ -35,8 +37,9 @@ public final class SpringPoller {
   public static void main(String[] arguments) {
     RabbitTemplate rabbit = Messages.template(arguments[1], 2 * PAGE * THREADS);
     HikariDataSource pool = Pool.of(arguments[0], THREADS);
+    long idleMillis = Long.parseLong(arguments[3]);
     for (int i = 0; i < THREADS; i++) {
-      new Thread(new SpringPoller(pool, rabbit)::poll, "poller-" + i).start();
+      new Thread(new SpringPoller(pool, rabbit, idleMillis)::poll, "poller-" + i).start();
     }
   }
 
@@ -91,9 +94,9 @@ public final class SpringPoller {
     }
   }
 
-  private static void pause() {
+  private void pause() {
     try {
-      Thread.sleep(IDLE_MILLIS);
+      Thread.sleep(idleMillis);
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }
