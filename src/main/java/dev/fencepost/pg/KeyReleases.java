@@ -3,7 +3,10 @@ package dev.fencepost.pg;
 import dev.fencepost.model.ActivityId;
 import io.vertx.core.Future;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,13 +20,13 @@ final class KeyReleases {
   private static final Logger LOG = LoggerFactory.getLogger(KeyReleases.class);
 
   private final DurableWork work;
-  private final Runnable released;
+  private final Consumer<String> released;
   private final String statement;
 
   /**
-   * @param released is told that events may be due now
+   * @param released is told of each consumer of which an event is due now
    */
-  KeyReleases(DurableWork work, Runnable released) {
+  KeyReleases(DurableWork work, Consumer<String> released) {
     this.work = work;
     this.released = released;
     this.statement = work.sql(SettleSql.RELEASE);
@@ -54,7 +57,9 @@ final class KeyReleases {
     return work.execute(statement, columns.tuple())
         .map(
             rows -> {
-              released.run();
+              Set<String> consumers = new HashSet<>();
+              rows.forEach(row -> consumers.add(row.getString("consumer")));
+              consumers.forEach(released);
               return result;
             })
         .recover(

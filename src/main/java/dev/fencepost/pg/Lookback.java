@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * How far back due rows are looked for. What was due before the last complete look has been seen by
  * it; looking there again would walk over the index entries that started rows leave behind, which
  * stay for as long as another session holds vacuum back. Once in a while all of it is looked at:
- * for rows that were locked, or waited behind their key.
+ * for rows that were locked. What waited behind its key is given a new due time by its release.
  */
 final class Lookback {
   private static final long MARGIN = Duration.ofSeconds(10).toNanos();

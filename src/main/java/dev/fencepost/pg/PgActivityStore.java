@@ -30,6 +30,7 @@ public final class PgActivityStore implements ActivityStore {
   private final Upkeep upkeep;
   private final UncopiedDeadLetters copies;
   private final WrittenLetters letters = new WrittenLetters();
+  private volatile Consumer<String> released = consumer -> {};
 
   /**
    * @param database for everything but effects
@@ -43,7 +44,13 @@ public final class PgActivityStore implements ActivityStore {
     DurableWork work = new DurableWork(database);
     BatchLedger batches = new BatchLedger();
     Pulse pulse = new Pulse(work, ages);
-    KeyReleases releases = new KeyReleases(work, () -> pulse.scheduled(Duration.ZERO));
+    KeyReleases releases =
+        new KeyReleases(
+            work,
+            consumer -> {
+              pulse.scheduled(Duration.ZERO);
+              released.accept(consumer);
+            });
     claims = new ActivityClaims(work, batches, releases, letters, pulse);
     dueClaims = new DueClaims(work, batches, releases, letters, pulse);
     settlements = new Settlements(work, batches, releases, letters, pulse);
@@ -105,6 +112,11 @@ public final class PgActivityStore implements ActivityStore {
   @Override
   public Future<List<Boolean>> renew(String owner, Duration ttl, List<Renewal> group) {
     return leases.renew(owner, ttl, group);
+  }
+
+  @Override
+  public void onReleased(Consumer<String> told) {
+    released = told;
   }
 
   @Override

@@ -21,7 +21,7 @@ public final class PgReviewStore implements ReviewStore {
 
   public PgReviewStore(PgDatabase database) {
     work = new DurableWork(database);
-    releases = new KeyReleases(work, () -> {});
+    releases = new KeyReleases(work, consumer -> {});
   }
 
   @Override

@@ -234,7 +234,11 @@ final class SettleSql {
       where a.owner = $1 and a.fence = s.fence and a.state = 'running'
       """;
 
-  /** The first of each key that has not ended goes on, when it was blocked. */
+  /**
+   * The first of each key that has not ended goes on: when it was blocked, or is due and waited
+   * behind another, so long perhaps that the looks at due rows reach back to it no more. Gives
+   * their consumers.
+   */
   static final String RELEASE =
       """
       with first as materialized (
@@ -246,7 +250,9 @@ final class SettleSql {
       update ${schema}.activity a set state = 'retry_scheduled', waits = null,
         next_attempt_at = now()
       from first f
-      where a.consumer = f.consumer and a.event_id = f.event_id and f.state = 'blocked'
-        and a.state = 'blocked'
+      where a.consumer = f.consumer and a.event_id = f.event_id
+        and f.state in ('blocked', 'retry_scheduled') and (a.state = 'blocked'
+          or (a.state = 'retry_scheduled' and a.next_attempt_at <= now()))
+      returning a.consumer
       """;
 }

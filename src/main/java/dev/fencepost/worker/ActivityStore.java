@@ -96,6 +96,15 @@ public interface ActivityStore {
   Future<Set<String>> mayBeDue(Set<String> consumers);
 
   /**
+   * Is told, on any thread, of each consumer of which an event is due now, since the one before it
+   * of its key has ended through this store: the events of a key follow each other, and must not
+   * wait for a look each.
+   *
+   * @param told the only one from now on
+   */
+  void onReleased(Consumer<String> told);
+
+  /**
    * Starts due retries, oldest first, within the free slots of each type. Suspects (whose last
    * start ended with its process) are left to {@link #claimSuspect}.
    *

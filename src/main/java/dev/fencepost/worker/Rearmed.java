@@ -28,6 +28,7 @@ final class Rearmed {
   private boolean running;
   private boolean wanted;
   private boolean resting;
+  private boolean woken;
   private boolean stopped;
   private @Nullable String failing;
 
@@ -46,8 +47,9 @@ final class Rearmed {
   void wake() {
     if (running) {
       wanted = true;
-    } else if (timer != null || resting) {
+    } else if (!woken && (timer != null || resting)) {
       arm(Duration.ZERO);
+      woken = true; // whoever else wakes it does not put that off
     }
   }
 
@@ -65,9 +67,9 @@ final class Rearmed {
     }
   }
 
-  /** Asks anew how long to pause. */
+  /** Asks anew how long to pause, unless it has been woken. */
   void rearm() {
-    if (timer != null || resting) {
+    if (!woken && (timer != null || resting)) {
       arm(pause.get());
     }
   }
@@ -82,6 +84,7 @@ final class Rearmed {
   }
 
   private void arm(Duration delay) {
+    woken = false;
     if (timer != null) {
       timer.cancel();
       timer = null;

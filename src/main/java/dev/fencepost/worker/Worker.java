@@ -69,7 +69,7 @@ final class Worker {
     Map<String, QueueLoop> byName = new HashMap<>();
     queues.keySet().forEach(loop -> byName.put(loop.name(), loop));
     env.store().onDeadLetter(letter -> deadLettered(byName.get(letter.id().consumer()), letter));
-    Map<QueueLoop, Rearmed> schedulers = new HashMap<>();
+    Map<String, Rearmed> schedulers = new HashMap<>();
     List<Overflow> overflows = new ArrayList<>();
     // What all queues do is done at common instants: a hundred idle ones wake the process as often
     // as one does.
@@ -80,7 +80,7 @@ final class Worker {
       QueueLoop loop = queue.getKey();
       RetryScheduler scheduler = queue.getValue();
       Rearmed retries = background("retries", scheduler::tick, scheduler::pause);
-      schedulers.put(loop, retries);
+      schedulers.put(loop.name(), retries);
       look.add(loop.name(), scheduler, retries);
       loop.gates().onGrant(retries::wake);
       RecoverySweep sweep = new RecoverySweep(env, recovery, loop);
@@ -100,18 +100,25 @@ final class Worker {
     settler.onRetry(
         (loop, delay) -> {
           RetryScheduler scheduler = queues.get(loop);
-          Rearmed retries = schedulers.get(loop);
+          Rearmed retries = schedulers.get(loop.name());
           if (scheduler != null && retries != null) {
             scheduler.scheduled(delay);
             retries.rearm();
           }
         });
+    env.store().onReleased(consumer -> env.timers().execute(() -> wake(schedulers.get(consumer))));
     watches();
   }
 
   private static void deadLettered(@Nullable QueueLoop loop, DeadLettered letter) {
     if (loop != null) { // nothing is asked about other queues
       loop.deadLettered(letter);
+    }
+  }
+
+  private static void wake(@Nullable Rearmed loop) {
+    if (loop != null) {
+      loop.wake();
     }
   }
 

@@ -21,6 +21,7 @@ import dev.fencepost.operations.ReviewRequest;
 import dev.fencepost.operations.ReviewRequest.Decision;
 import dev.fencepost.operations.ViewRow;
 import dev.fencepost.operations.Who;
+import dev.fencepost.testing.Await;
 import dev.fencepost.testing.PostgresServer;
 import dev.fencepost.worker.ActivityStore;
 import dev.fencepost.worker.Claim;
@@ -31,6 +32,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -174,6 +176,24 @@ class PgOperatorIT {
         .containsExactly(1L, 2L);
   }
 
+  /** A process looks for what fell due lately: what waited longer behind its key is renewed. */
+  @Test
+  void whatIsRedrivenTogetherOfAKeyStartsAsSoonAsTheOneBeforeItHasEnded() {
+    List<ActivityId> ids = List.of(dead("k"), dead("k"), dead("k"));
+    PgActivityStore lately = new PgActivityStore(schema.database(), schema.database());
+    assertThat(due(lately)).as("all that was due before has been seen").isEmpty();
+    List<Long> dead = ids.stream().map(id -> letters(id).get(0).number("id")).toList();
+    result(letters.redrive(dead, WHO));
+    Await.until("the redrive is noticed", () -> result(lately.mayBeDue(Set.of(consumer))).size() == 1);
+    for (ActivityId id : ids) {
+      List<Claim.Due> due = due(lately);
+      assertThat(due).extracting(d -> d.ticket().id()).containsExactly(id);
+      schema.elapse(consumer, Duration.ofSeconds(20));
+      Settlement.How done = new Settlement.Completed(Receipt.succeeded());
+      result(lately.settle(ME, List.of(new Settlement(due.get(0).ticket(), done, null))));
+    }
+  }
+
   @Test
   void aSecondClickChangesNothingAndSaysSo() {
     ActivityId id = dead();
@@ -303,17 +323,24 @@ class PgOperatorIT {
   }
 
   private ActivityId dead() {
+    return dead(null);
+  }
+
+  private ActivityId dead(String key) {
     ActivityId id = new ActivityId(consumer, "dead-" + ++events);
     settle(
-        start(id, null),
+        start(id, key),
         new Settlement.Dead(
             DeadLetterReason.PERMANENT_FAILURE, AttemptOutcome.PERMANENT_FAILURE, ERROR));
     return id;
   }
 
   private List<Claim.Due> due() {
-    return result(
-        schema.store().claimDue(ME, consumer, Map.of("t", new ActivityStore.Slots(WORK, 10))));
+    return due(schema.store());
+  }
+
+  private List<Claim.Due> due(ActivityStore of) {
+    return result(of.claimDue(ME, consumer, Map.of("t", new ActivityStore.Slots(WORK, 10))));
   }
 
   private ReviewRequest decision(ActivityId id, Decision decision, Long fence) {

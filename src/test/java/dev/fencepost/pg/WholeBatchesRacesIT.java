@@ -199,7 +199,7 @@ class WholeBatchesRacesIT {
     BatchLedger ledger = new BatchLedger();
     DurableWork work = new DurableWork(schema.database());
     Pulse pulse = new Pulse(work, Pulse.Ages.NONE);
-    KeyReleases releases = new KeyReleases(work, () -> {});
+    KeyReleases releases = new KeyReleases(work, consumer -> {});
     Settlements settlements = new Settlements(work, ledger, releases, new WrittenLetters(), pulse);
     Leases leases = new Leases(work, settlements, ledger);
     List<ActivityStore.Renewal> renewals = new ArrayList<>();

@@ -15,6 +15,7 @@ import dev.fencepost.model.ReceiptOutcome;
 import dev.fencepost.model.RecoveryDecision;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -156,6 +157,20 @@ public abstract class EffectContract extends RecoveryContract {
     Claim.Ticket running = start(first);
     assertThat(claim(second)).isEqualTo(new Claim.Waiting(ActivityState.BLOCKED));
     settle(ME, running, new Settlement.Dead(permanent(), failed(), ERROR));
+    assertThat(due(ME)).extracting(d -> d.ticket().id()).containsExactly(second.id());
+  }
+
+  @Test
+  protected void whoeverStartsWhatIsDueIsToldOfWhatAnEndHasReleased() {
+    List<String> told = new CopyOnWriteArrayList<>();
+    store().onReleased(told::add);
+    complete(start(keyed("k")));
+    assertThat(told).as("nothing waited").isEmpty();
+    Claim.Ticket first = start(keyed("k"));
+    Claim.Request second = keyed("k");
+    claim(second);
+    complete(first);
+    assertThat(told).containsExactly(consumer);
     assertThat(due(ME)).extracting(d -> d.ticket().id()).containsExactly(second.id());
   }
 

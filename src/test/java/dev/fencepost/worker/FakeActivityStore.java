@@ -109,6 +109,7 @@ public final class FakeActivityStore implements ActivityStore {
 
   private String loseAnswerOf;
   private String delayAnswersOf;
+  private Consumer<String> released = consumer -> {};
   private long order;
   private final List<Long> diedAt = new ArrayList<>();
   private final Map<Long, Long> copyDue = new HashMap<>();
@@ -471,7 +472,16 @@ public final class FakeActivityStore implements ActivityStore {
     }
     rows.values().stream()
         .filter(r -> r.state == ActivityState.BLOCKED && !blocked(r))
-        .forEach(r -> schedule(r, Duration.ZERO));
+        .forEach(
+            r -> {
+              schedule(r, Duration.ZERO);
+              released.accept(r.id.consumer());
+            });
+  }
+
+  @Override
+  public void onReleased(Consumer<String> told) {
+    released = told;
   }
 
   @Override

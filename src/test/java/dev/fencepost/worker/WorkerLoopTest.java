@@ -77,6 +77,27 @@ class WorkerLoopTest {
   }
 
   @Test
+  void whatWaitedBehindARetryFollowsAtOnceAndNotByTheSecond() {
+    bench
+        .type(
+            "t",
+            ActivityKind.IDEMPOTENT,
+            c ->
+                c.eventId().equals("e0") && c.attempt() == 1
+                    ? Future.failedFuture(new TransientFailure("not yet"))
+                    : Bench.done())
+        .ordered()
+        .start();
+    List<String> all = IntStream.range(0, 20).mapToObj(i -> "e" + i).toList();
+    all.forEach(id -> bench.broker.deliver(Bench.message("t", id, "k")));
+    bench.advance(4_900);
+    assertThat(bench.ran).containsExactly("e0");
+    bench.ran.clear();
+    bench.advance(200); // its delay has passed
+    assertThat(bench.ran).containsExactlyElementsOf(all);
+  }
+
+  @Test
   void aDuplicateIsAcknowledgedAndNotRun() {
     bench.type("t", ActivityKind.PURE, c -> Bench.done()).start().deliver("t", "e1");
     bench.deliver("t", "e1");
