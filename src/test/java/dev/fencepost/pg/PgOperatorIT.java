@@ -184,7 +184,8 @@ class PgOperatorIT {
     assertThat(due(lately)).as("all that was due before has been seen").isEmpty();
     List<Long> dead = ids.stream().map(id -> letters(id).get(0).number("id")).toList();
     result(letters.redrive(dead, WHO));
-    Await.until("the redrive is noticed", () -> result(lately.mayBeDue(Set.of(consumer))).size() == 1);
+    Await.until(
+        "the redrive is noticed", () -> result(lately.mayBeDue(Set.of(consumer))).size() == 1);
     for (ActivityId id : ids) {
       List<Claim.Due> due = due(lately);
       assertThat(due).extracting(d -> d.ticket().id()).containsExactly(id);

@@ -15,8 +15,8 @@ import dev.fencepost.model.ReceiptOutcome;
 import dev.fencepost.model.RecoveryDecision;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
