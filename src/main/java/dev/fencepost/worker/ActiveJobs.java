@@ -82,6 +82,11 @@ final class ActiveJobs {
     dueClaims += begins ? 1 : -1;
   }
 
+  /** Whether such a statement has not been answered: it may have claimed what is no job yet. */
+  boolean claimsDue() {
+    return dueClaims > 0;
+  }
+
   /** Whether something of ours other than a job may hold its lease, or run. */
   boolean busy(ActivityId id) {
     return dueClaims > 0 || probing.contains(id) || leaked.containsKey(id);

@@ -148,7 +148,7 @@ final class RetryScheduler {
         denied(share.lane);
       }
     }
-    if (free.isEmpty()) {
+    if (free.isEmpty() || !env.admission().open()) { // it may have closed since the tick began
       return Future.succeededFuture();
     }
     long sent = env.timers().nanos();

@@ -120,7 +120,7 @@ final class Shutdown {
 
   /** Nothing claimed is unsettled, no transaction is open. */
   private boolean idle() {
-    if (claims.pending() > 0 || settler.pending() > 0) {
+    if (claims.pending() > 0 || settler.pending() > 0 || env.active().claimsDue()) {
       return false;
     }
     for (QueueLoop queue : queues) {

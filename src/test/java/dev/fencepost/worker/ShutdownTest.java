@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Shutdown, gates, budgets, order by key. */
 class ShutdownTest {
@@ -350,5 +352,56 @@ class ShutdownTest {
     assertThat(bench.row("e3").attempts).isZero();
     bench.advance(36_000);
     assertThat(stopped.isComplete()).isTrue();
+  }
+
+  /** An event whose retry is due in 5 s. */
+  private FakeActivityStore.Row failedOnce() {
+    bench
+        .type(
+            "t",
+            ActivityKind.IRREVERSIBLE,
+            c ->
+                c.attempt() == 1
+                    ? Future.failedFuture(new TransientFailure("no"))
+                    : Bench.done())
+        .start()
+        .deliver("t", "e1");
+    return bench.row("e1");
+  }
+
+  private void assertNotStartedAgain(FakeActivityStore.Row row) {
+    assertThat(bench.ran).containsExactly("e1");
+    assertThat(row.state).isEqualTo(ActivityState.RETRY_SCHEDULED);
+    assertThat(row.attempts).as("the start that did not run is given back").isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"false, claimDue", "true, claimSuspect"})
+  void whatAClaimOnItsWayHasStartedIsGivenBack(boolean suspect, String claim) {
+    FakeActivityStore.Row row = failedOnce();
+    row.suspect = suspect;
+    bench.store.delayAnswersOf(claim);
+    bench.advance(7_000);
+    assertThat(row.attempts).as("claimed, and not answered").isEqualTo(2);
+    Future<Void> stopped = bench.worker.stop();
+    bench.advance(10_000);
+    assertThat(stopped.isComplete()).as("waits for the answer").isFalse();
+    bench.store.releaseAnswers();
+    bench.advance(100);
+    assertThat(stopped.isComplete()).isTrue();
+    assertNotStartedAgain(row);
+  }
+
+  @Test
+  void nothingIsClaimedOnceItStops() {
+    FakeActivityStore.Row row = failedOnce();
+    bench.store.delayAnswersOf("mayBeDue");
+    bench.advance(7_000);
+    Future<Void> stopped = bench.worker.stop();
+    bench.store.releaseAnswers();
+    bench.advance(100);
+    assertThat(stopped.isComplete()).isTrue();
+    assertThat(bench.store.count("claimDue")).isZero();
+    assertNotStartedAgain(row);
   }
 }
