@@ -228,7 +228,7 @@ public final class PgActivityStore implements ActivityStore {
 
   @Override
   public Future<BudgetCounts> countStarts(
-      String consumer, String type, long firstStarts, long retries) {
+      String consumer, String type, long[] firstStarts, long retries) {
     return upkeep.countStarts(consumer, type, firstStarts, retries);
   }
 

@@ -11,6 +11,7 @@ import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.Tuple;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -101,8 +102,9 @@ final class Upkeep {
 
   record Start(ActivityId id, int generation, long fence) {}
 
-  Future<BudgetCounts> countStarts(String consumer, String type, long firstStarts, long retries) {
-    Tuple values = Tuple.of(consumer, type, firstStarts, retries, RetryBudget.WINDOW.toSeconds());
+  Future<BudgetCounts> countStarts(String consumer, String type, long[] firstStarts, long retries) {
+    Long[] first = Arrays.stream(firstStarts).boxed().toArray(Long[]::new);
+    Tuple values = Tuple.of(consumer, type, first, retries, RetryBudget.WINDOW.toSeconds());
     return execute(UpkeepSql.COUNT_STARTS, values)
         .map(
             rows -> {

@@ -90,13 +90,20 @@ final class UpkeepSql {
       values ($1, $2, $3, $4, $5, $6, $7, $8)
       """;
 
-  /** Adds to the current second and gives the sums of the window ($5 seconds). */
+  /**
+   * Adds first starts ($3) to the seconds in which they began, by their age, and retries to the
+   * current one; gives the sums of the window ($5 seconds). Rows are locked in the order of time.
+   */
   static final String COUNT_STARTS =
       """
-      with now_second as (select floor(extract(epoch from clock_timestamp()))::bigint as second),
+      with now_second as materialized (
+        select floor(extract(epoch from clock_timestamp()))::bigint as second),
       added as (
         insert into ${schema}.start_window (consumer, type, second, first_starts, retries)
-        select $1, $2, second, $3, $4 from now_second
+        select $1, $2, n.second - s.ord + 1, s.first_starts, case when s.ord = 1 then $4 else 0 end
+        from now_second n, unnest($3::bigint[]) with ordinality s(first_starts, ord)
+        where s.ord = 1 or s.first_starts > 0
+        order by s.ord desc
         on conflict (consumer, type, second) do update set
           first_starts = start_window.first_starts + excluded.first_starts,
           retries = start_window.retries + excluded.retries
@@ -104,11 +111,16 @@ final class UpkeepSql {
       forgotten as (
         delete from ${schema}.start_window w using now_second n
         where w.consumer = $1 and w.type = $2 and w.second < n.second - 60)
-      select (a.first_starts + coalesce(sum(w.first_starts), 0))::bigint as first_starts,
-        (a.retries + coalesce(sum(w.retries), 0))::bigint as retries, a.second
-      from added a left join ${schema}.start_window w on w.consumer = $1 and w.type = $2
-        and w.second > a.second - $5 and w.second < a.second
-      group by a.first_starts, a.retries, a.second
+      select sum(w.first_starts)::bigint as first_starts, sum(w.retries)::bigint as retries,
+        n.second
+      from now_second n, (
+        select second, first_starts, retries from added
+        union all
+        select o.second, o.first_starts, o.retries from now_second n, ${schema}.start_window o
+        where o.consumer = $1 and o.type = $2 and o.second > n.second - $5
+          and not exists (select 1 from added a where a.second = o.second)) w
+      where w.second > n.second - $5 and w.second <= n.second
+      group by n.second
       """;
 
   /** Where they were counted: a later second would make room for others once that one is over. */

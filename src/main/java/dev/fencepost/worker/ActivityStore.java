@@ -300,14 +300,19 @@ public interface ActivityStore {
   /** Whether a retry of the type is due now; suspects and what waits for its message are not. */
   Future<Boolean> hasDue(String consumer, String type);
 
-  /** Fleet-wide starts of the current window of a type with a retry budget, after adding ours. */
-  Future<BudgetCounts> countStarts(String consumer, String type, long firstStarts, long retries);
+  /**
+   * Fleet-wide starts of the current window of a type with a retry budget, after adding ours.
+   *
+   * @param firstStarts by their age in whole seconds, from 0; counted each in its second
+   * @param retries counted in the current one
+   */
+  Future<BudgetCounts> countStarts(String consumer, String type, long[] firstStarts, long retries);
 
   /** Takes retries that were counted in that second, and have not started, out of it again. */
   Future<Void> uncountRetries(String consumer, String type, long second, long retries);
 
   /**
-   * @param second in which ours were counted, by the database's clock
+   * @param second in which our retries were counted, by the database's clock
    */
   record BudgetCounts(long firstStarts, long retries, long second) {}
 

@@ -34,10 +34,11 @@ final class RetryBudgets {
     if (budget == null || wanted == 0) {
       return Future.succeededFuture(new Reservation(wanted, -1));
     }
-    long first = lane.takeFirstStarts();
+    long asked = env.timers().nanos();
+    long[] first = lane.firstStarts.take(asked);
     return env.store()
         .countStarts(lane.queueName(), lane.type(), first, wanted)
-        .onFailure(e -> lane.addFirstStarts(first))
+        .onFailure(e -> lane.firstStarts.putBack(first, asked, env.timers().nanos()))
         .map(
             fleet -> {
               long available =

@@ -131,8 +131,8 @@ final class Runner {
   }
 
   void countStart(Job job) {
-    if (job.ticket().first()) {
-      job.lane.addFirstStarts(1);
+    if (job.ticket().first() && job.lane.config().retryBudget() != null) {
+      job.lane.firstStarts.add(env.timers().nanos());
     }
     env.events().started(job.lane.queueName(), job.lane.type(), job.ticket().first());
   }

@@ -46,7 +46,9 @@ final class TypeLane {
   /** Slots to ask for when due retries find the type full. */
   int retryShare = 1;
 
-  private long firstStarts;
+  /** Of a type with a retry budget, those that it has not been told of. */
+  final RecentStarts firstStarts = new RecentStarts();
+
   int inFlight;
   int leaked;
 
@@ -77,9 +79,6 @@ final class TypeLane {
   /** Other values from now on; what has been claimed keeps those of its claim. */
   void reloaded(QueueConfig freshQueue, ActivityConfig fresh) {
     free += fresh.concurrency() - config.concurrency();
-    if (config.retryBudget() == null) {
-      takeFirstStarts(); // of all the time without a budget: no part of its window
-    }
     queue = freshQueue;
     config = fresh;
     work = work(fresh);
@@ -153,17 +152,6 @@ final class TypeLane {
         retry.multiplier(),
         retry.maxDelay(),
         retry.jitter());
-  }
-
-  void addFirstStarts(long starts) {
-    firstStarts += starts;
-  }
-
-  /** First starts since this was asked last. */
-  long takeFirstStarts() {
-    long taken = firstStarts;
-    firstStarts = 0;
-    return taken;
   }
 
   /** The jobs whose lease is ours, in no order. Not to be changed while it is walked. */

@@ -134,7 +134,24 @@ public abstract class ActivityStoreContract extends FenceContract {
     assertCounted("t", 0, 0, 0, 0);
   }
 
+  /** Counted when they are told, those of a long time would count as if they came at once. */
+  @Test
+  protected void firstStartsCountInTheSecondInWhichTheyBegan() {
+    long[] first = {1, 0, 2, 0, 0, 0, 0, 5};
+    assertCounted("t", first, 0, 8, 0);
+    assertCounted("t", first, 3, 16, 3);
+    elapse(Duration.ofSeconds(4));
+    assertCounted("t", 0, 0, 6, 3);
+    long[] longAgo = new long[60];
+    longAgo[59] = 7;
+    assertCounted("u", longAgo, 0, 0, 0);
+  }
+
   private void assertCounted(String type, long first, long retries, long firsts, long all) {
+    assertCounted(type, new long[] {first}, retries, firsts, all);
+  }
+
+  private void assertCounted(String type, long[] first, long retries, long firsts, long all) {
     ActivityStore.BudgetCounts sums = result(store().countStarts(consumer, type, first, retries));
     assertThat(List.of(sums.firstStarts(), sums.retries())).isEqualTo(List.of(firsts, all));
   }
@@ -142,7 +159,7 @@ public abstract class ActivityStoreContract extends FenceContract {
   /** Given back into a later second, they would hide as many real ones once their own is over. */
   @Test
   protected void whatIsGivenBackIsTakenFromTheSecondInWhichItWasReserved() {
-    long reserved = result(store().countStarts(consumer, "t", 0, 100)).second();
+    long reserved = result(store().countStarts(consumer, "t", new long[] {0}, 100)).second();
     Duration later = Duration.ofSeconds(7);
     elapse(later);
     assertCounted("t", 0, 5, 0, 105);

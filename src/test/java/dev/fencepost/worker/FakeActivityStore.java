@@ -1047,12 +1047,17 @@ public final class FakeActivityStore implements ActivityStore {
   }
 
   @Override
-  public Future<BudgetCounts> countStarts(String consumer, String type, long first, long retries) {
+  public Future<BudgetCounts> countStarts(
+      String consumer, String type, long[] first, long retries) {
     return call(
         "countStarts",
         () -> {
           long now = nanos.getAsLong();
-          starts.add(new Starts(consumer, type, now, first, retries));
+          starts.add(new Starts(consumer, type, now, 0, retries));
+          for (int age = 0; age < first.length; age++) {
+            long at = now - Duration.ofSeconds(age).toNanos();
+            starts.add(new Starts(consumer, type, at, first[age], 0));
+          }
           starts.removeIf(s -> now - s.at() > RetryBudget.WINDOW.toNanos());
           List<Starts> of =
               starts.stream()

@@ -7,6 +7,8 @@ import dev.fencepost.api.TransientFailure;
 import dev.fencepost.config.ActivityConfig;
 import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.ActivityState;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
@@ -285,6 +287,35 @@ class ShutdownTest {
   }
 
   @Test
+  void firstStartsOfAQuietTimeAllowNoRetries() {
+    bench
+        .type(
+            "t",
+            ActivityKind.IDEMPOTENT,
+            32,
+            Bench.Times.DEFAULT,
+            new BoundHandler.Async(
+                c ->
+                    c.eventId().startsWith("bad") && c.attempt() == 1
+                        ? Future.failedFuture(new TransientFailure("no"))
+                        : Bench.done()),
+            new ActivityConfig.RetryBudget(0.1, 0))
+        .start();
+    for (int i = 0; i < 500; i++) {
+      bench.deliver("t", "fine" + i);
+    }
+    bench.advance(60_000);
+    for (int i = 0; i < 20; i++) {
+      bench.deliver("t", "bad" + i);
+    }
+    bench.store.failNextOf("countStarts", new FencepostException(FailureKind.TIMEOUT, "away"));
+    bench.advance(20_000);
+    assertThat(bench.events.starts - bench.events.firstStarts)
+        .as("a tenth of the first starts of the window")
+        .isEqualTo(2);
+  }
+
+  @Test
   void eventsOfAKeyRunOneAtATimeAndWaitBehindARetry() {
     bench
         .ordered()
@@ -360,10 +391,7 @@ class ShutdownTest {
         .type(
             "t",
             ActivityKind.IRREVERSIBLE,
-            c ->
-                c.attempt() == 1
-                    ? Future.failedFuture(new TransientFailure("no"))
-                    : Bench.done())
+            c -> c.attempt() == 1 ? Future.failedFuture(new TransientFailure("no")) : Bench.done())
         .start()
         .deliver("t", "e1");
     return bench.row("e1");
