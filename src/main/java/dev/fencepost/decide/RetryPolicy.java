@@ -78,6 +78,11 @@ public final class RetryPolicy {
     if (asked == null || asked.compareTo(delay) <= 0) {
       return delay;
     }
+    return bounded(asked, maxDelay);
+  }
+
+  /** What a failure asked us to wait, within what a remote may make us. */
+  public static Duration bounded(Duration asked, Duration maxDelay) {
     Duration longest = maxDelay.compareTo(LONGEST_ASKED_FOR) > 0 ? maxDelay : LONGEST_ASKED_FOR;
     return asked.compareTo(longest) > 0 ? longest : asked;
   }

@@ -161,14 +161,8 @@ public final class PgActivityStore implements ActivityStore {
 
   @Override
   public Future<Boolean> settleProbed(
-      String owner,
-      Claim.Ticket held,
-      RecoveryDecision decision,
-      @Nullable Receipt receipt,
-      String answer,
-      Delivery.@Nullable Envelope envelope) {
-    return recoveries.settleProbed(
-        owner, held, new Recoveries.Probed(decision, receipt, answer), envelope);
+      String owner, Claim.Ticket held, Probed probed, Delivery.@Nullable Envelope envelope) {
+    return recoveries.settleProbed(owner, held, probed, envelope);
   }
 
   @Override

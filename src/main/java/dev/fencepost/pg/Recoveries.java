@@ -9,6 +9,7 @@ import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.RecoveryDecision;
 import dev.fencepost.worker.ActivityStore.Hold;
+import dev.fencepost.worker.ActivityStore.Probed;
 import dev.fencepost.worker.Claim;
 import dev.fencepost.worker.Evidence;
 import io.vertx.core.Future;
@@ -111,7 +112,7 @@ final class Recoveries {
         new Change(
             evidence.id(),
             evidence.holder().fence(),
-            aim(decision, null),
+            aim(decision, null, Duration.ZERO),
             new Change.Ended(outcome(decision), null, true, true, true),
             new Change.Note("takeover", takeover(evidence, decision.wire()), null),
             envelope);
@@ -134,7 +135,8 @@ final class Recoveries {
         + decision;
   }
 
-  private static Change.Aim aim(RecoveryDecision decision, @Nullable Receipt receipt) {
+  private static Change.Aim aim(
+      RecoveryDecision decision, @Nullable Receipt receipt, Duration delay) {
     return switch (decision) {
       case RECORD_COMPLETION -> Change.Aim.completed(receipt);
       case RECORD_FAILURE ->
@@ -142,7 +144,7 @@ final class Recoveries {
               ActivityState.DEAD, Duration.ZERO, 0, 0, DeadLetterReason.PERMANENT_FAILURE, receipt);
       case MANUAL_REVIEW, WAIT -> Change.Aim.of(ActivityState.MANUAL_REVIEW);
       case EXHAUSTED -> Change.Aim.dead(DeadLetterReason.RETRIES_EXHAUSTED);
-      case RETRY_SAME_ACTIVITY -> Change.Aim.again(Duration.ZERO, 0, 0);
+      case RETRY_SAME_ACTIVITY -> Change.Aim.again(delay, 0, 0);
     };
   }
 
@@ -169,7 +171,7 @@ final class Recoveries {
                 letters.tell(List.of(to.letter()));
               }
               if (to != null && to.state() == ActivityState.RETRY_SCHEDULED) {
-                pulse.scheduled(Duration.ZERO);
+                pulse.scheduled(change.aim().delay());
               }
               return releases.after(to != null, ended);
             });
@@ -206,7 +208,7 @@ final class Recoveries {
         new Change(
             ClaimGroups.storable(held.id()),
             held.fence(),
-            aim(probed.decision(), probed.receipt()),
+            aim(probed.decision(), probed.receipt(), probed.delay()),
             new Change.Ended(outcome(probed.decision()), null, false, true, false),
             new Change.Note("probe", "decision=" + probed.decision().wire(), probed.answer()),
             envelope);
@@ -231,7 +233,4 @@ final class Recoveries {
             .addValue("late probe decision=" + probed.decision().wire());
     return connection.preparedQuery(work.sql(UpkeepSql.AUDIT)).execute(values);
   }
-
-  /** What a probe led to. */
-  record Probed(RecoveryDecision decision, @Nullable Receipt receipt, String answer) {}
 }

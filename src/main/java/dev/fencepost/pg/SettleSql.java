@@ -113,7 +113,8 @@ final class SettleSql {
           keep = a.keep or n.keeps or n.aim in ('dead', 'manual_review'),
           suspect = case when a.attempt_fence is null or a.outcome is not null then a.suspect
             else n.suspects or (a.suspect and n.outcome = 'interrupted') end,
-          lease_until = case when n.aim = 'running' then now() else a.lease_until end,
+          lease_until = case when n.aim = 'running'
+            then now() + n.delay * interval '1 millisecond' else a.lease_until end,
           next_attempt_at = case when n.aim = 'retry_scheduled' and not n.awaits
             then now() + n.delay * interval '1 millisecond' end,
           awaiting_message = n.awaits,
@@ -155,7 +156,8 @@ final class SettleSql {
           error_cause, m_exchange, m_routing_key, m_headers, m_properties, m_body
         from next where next_state = 'dead' on conflict do nothing),
       overdue as (
-        update ${schema}.claim_batch b set until = least(b.until, now())
+        update ${schema}.claim_batch b set
+          until = least(b.until, now() + n.delay * interval '1 millisecond')
         from next n join ${schema}.activity a on a.consumer = n.consumer and a.event_id = n.event_id
         where n.aim = 'running' and b.consumer = a.consumer and b.batch = a.batch),
       audited as (

@@ -67,8 +67,9 @@ final class SettlementChanges {
     if (how instanceof Settlement.Dead dead) {
       return Change.Aim.dead(dead.reason());
     }
-    return Change.Aim.of(
-        how instanceof Settlement.Undecided ? ActivityState.RUNNING : ActivityState.MANUAL_REVIEW);
+    return how instanceof Settlement.Undecided undecided
+        ? new Change.Aim(ActivityState.RUNNING, undecided.quiet(), 0, 0, null, null)
+        : Change.Aim.of(ActivityState.MANUAL_REVIEW);
   }
 
   /** How the start ended. */

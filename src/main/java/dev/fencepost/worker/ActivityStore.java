@@ -182,17 +182,20 @@ public interface ActivityStore {
    * Ends a hold by the table's decision on the probe's answer, as {@link #recover} does, without
    * another lost attempt; the answer is kept as evidence.
    *
-   * @param receipt what the probe answered; null unless the decision records an outcome
    * @param envelope the message when it is at hand
    * @return false when the lease was lost: nothing changed
    */
   Future<Boolean> settleProbed(
-      String owner,
-      Claim.Ticket held,
-      RecoveryDecision decision,
-      @Nullable Receipt receipt,
-      String answer,
-      Delivery.@Nullable Envelope envelope);
+      String owner, Claim.Ticket held, Probed probed, Delivery.@Nullable Envelope envelope);
+
+  /**
+   * What a probe led to.
+   *
+   * @param receipt what it answered; null unless the decision records an outcome
+   * @param delay until it runs again, where that is the decision
+   */
+  record Probed(
+      RecoveryDecision decision, @Nullable Receipt receipt, String answer, Duration delay) {}
 
   /**
    * Opens a transaction for effects. Unclaimed requests insert their rows as completed, with

@@ -106,7 +106,7 @@ final class Outcomes {
     AttemptOutcome outcome = timedOut(error) ? AttemptOutcome.TIMED_OUT : AttemptOutcome.UNKNOWN;
     ErrorInfo info = ErrorInfo.of(error);
     if (lane.kind() == ActivityKind.QUERYABLE) {
-      return new Settlement.Undecided(outcome, info); // only its probe can tell
+      return new Settlement.Undecided(outcome, info, quiet(lane, error)); // only its probe can tell
     }
     RecoveryDecision decision =
         RecoveryTable.decide(
@@ -151,6 +151,13 @@ final class Outcomes {
       return t.after().orElse(null);
     }
     return error instanceof RunFailure f ? f.retryAfter() : null;
+  }
+
+  private static Duration quiet(TypeLane lane, Throwable error) {
+    Duration asked = asked(error);
+    return asked == null
+        ? Duration.ZERO
+        : RetryPolicy.bounded(asked, lane.retryLimits().maxDelay());
   }
 
   /** Whether it says that the hard limit passed: by our clock, or by the handler's own. */

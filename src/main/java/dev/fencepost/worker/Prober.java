@@ -4,6 +4,7 @@ import dev.fencepost.api.ProbeResult;
 import dev.fencepost.api.Receipt;
 import dev.fencepost.decide.LeaseRules;
 import dev.fencepost.decide.RecoveryTable;
+import dev.fencepost.decide.RetryPolicy;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.ReceiptOutcome;
 import dev.fencepost.model.RecoveryDecision;
@@ -81,7 +82,29 @@ final class Prober {
             new Claim.Due(hold.ticket(), hold.key(), body == null ? nothing() : body),
             Long.MAX_VALUE,
             env.timers().nanos());
-    return ask(job, deadline(lane)).compose(answer -> settle(evidence, hold, answer, message));
+    long asked = env.timers().nanos();
+    return ask(job, deadline(lane))
+        .compose(answer -> settle(evidence, hold, answer, againIn(evidence, lane, asked), message));
+  }
+
+  /**
+   * What is left of the backoff of a run that ended without an answer; a takeover waits for none.
+   * Its end is what its lease's is, or (where an earlier probe has held it) a hard limit after its
+   * start.
+   */
+  private Duration againIn(Evidence evidence, TypeLane lane, long askedNanos) {
+    if (evidence.holder().open() || evidence.suspect()) {
+      return Duration.ZERO; // its process was lost
+    }
+    Duration backoff =
+        RetryPolicy.delay(evidence.counts().attempts() - 1, lane.retryLimits(), Math.random());
+    Duration sinceLease = evidence.lease().overdue();
+    Duration sinceLimit = evidence.sinceStart().minus(lane.hardLimit());
+    Duration left =
+        backoff
+            .minus(sinceLease.compareTo(sinceLimit) > 0 ? sinceLease : sinceLimit)
+            .minusNanos(env.timers().nanos() - askedNanos);
+    return left.isNegative() ? Duration.ZERO : left;
   }
 
   /** The lease is not renewed, so the probe must have ended before it. */
@@ -181,6 +204,7 @@ final class Prober {
       Evidence evidence,
       ActivityStore.Hold hold,
       ProbeResult answer,
+      Duration delay,
       Delivery.@Nullable Envelope message) {
     Receipt receipt =
         switch (answer.answer()) {
@@ -201,7 +225,11 @@ final class Prober {
             env.timers(),
             () ->
                 env.store()
-                    .settleProbed(env.owner(), hold.ticket(), decision, receipt, said, message))
+                    .settleProbed(
+                        env.owner(),
+                        hold.ticket(),
+                        new ActivityStore.Probed(decision, receipt, said, delay),
+                        message))
         .onSuccess(
             ours -> {
               if (ours) {

@@ -51,6 +51,8 @@ public record Settlement(Claim.Ticket ticket, How how, Delivery.@Nullable Envelo
   /**
    * Nobody knows, and only a probe can tell: stays running with its fence raised and its lease
    * ended, so that the sweep decides; the attempt ends with {@code outcome}.
+   *
+   * @param quiet for so long the remote asked to be left alone: the lease ends after it
    */
-  public record Undecided(AttemptOutcome outcome, ErrorInfo error) implements How {}
+  public record Undecided(AttemptOutcome outcome, ErrorInfo error, Duration quiet) implements How {}
 }

@@ -86,7 +86,8 @@ class PgIdleIT {
             connection
                 .createStatement()
                 .executeQuery(
-                    "select xact_commit from pg_stat_database where datname = current_database()")) {
+                    "select xact_commit from pg_stat_database where datname ="
+                        + " current_database()")) {
       row.next();
       return row.getLong(1);
     } catch (SQLException e) {
@@ -172,7 +173,7 @@ class PgIdleIT {
     PgActivityStore other = new PgActivityStore(schema.database(), schema.database());
     Set<String> asked = Set.of(consumer, "nothing-in-it");
     settle(start("again"), new Settlement.Interrupted());
-    settle(start("lost"), new Settlement.Undecided(AttemptOutcome.TIMED_OUT, ERROR));
+    settle(start("lost"), new Settlement.Undecided(AttemptOutcome.TIMED_OUT, ERROR, Duration.ZERO));
 
     assertThat(result(other.mayBeDue(asked))).containsExactly(consumer);
     assertThat(result(other.mayNeedSweep(asked))).containsExactly(consumer);
@@ -183,7 +184,7 @@ class PgIdleIT {
   void aRunLeftToTheSweepIsFoundAtOnce() {
     assertThat(result(store.expired(consumer, null, 10))).isEmpty();
     Claim.Ticket ticket = start("undecided");
-    settle(ticket, new Settlement.Undecided(AttemptOutcome.TIMED_OUT, ERROR));
+    settle(ticket, new Settlement.Undecided(AttemptOutcome.TIMED_OUT, ERROR, Duration.ZERO));
     assertThat(result(store.expired(consumer, null, 10))).hasSize(1);
   }
 

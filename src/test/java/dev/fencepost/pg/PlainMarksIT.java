@@ -189,7 +189,9 @@ class PlainMarksIT {
     settle(due().get(0).ticket(), new Settlement.Postponed(Duration.ZERO, ERROR), message());
     assertMarks(first, "retry_scheduled - k");
     settle(
-        due().get(0).ticket(), new Settlement.Undecided(AttemptOutcome.UNKNOWN, ERROR), message());
+        due().get(0).ticket(),
+        new Settlement.Undecided(AttemptOutcome.UNKNOWN, ERROR, Duration.ZERO),
+        message());
     assertMarks(first, "running - k");
     recover(RecoveryDecision.RECORD_COMPLETION);
     assertMarks(first, "completed - -");
@@ -239,7 +241,11 @@ class PlainMarksIT {
             result(
                 schema
                     .store()
-                    .settleProbed("other", hold.ticket(), decision, null, "asked", message())))
+                    .settleProbed(
+                        "other",
+                        hold.ticket(),
+                        new ActivityStore.Probed(decision, null, "asked", Duration.ZERO),
+                        message())))
         .isTrue();
     end(decision);
     assertGoesOn();

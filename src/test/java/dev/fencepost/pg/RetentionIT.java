@@ -156,9 +156,11 @@ class RetentionIT {
             .settleProbed(
                 ME,
                 hold.ticket(),
-                RecoveryDecision.RECORD_COMPLETION,
-                Receipt.succeeded("found"),
-                "it is there",
+                new ActivityStore.Probed(
+                    RecoveryDecision.RECORD_COMPLETION,
+                    Receipt.succeeded("found"),
+                    "it is there",
+                    Duration.ZERO),
                 null));
     stays.add("probed");
 

@@ -398,8 +398,8 @@ public final class FakeActivityStore implements ActivityStore {
       row.keep = true;
       row.state = ActivityState.MANUAL_REVIEW;
       row.owner = null;
-    } else if (how instanceof Settlement.Undecided) {
-      row.leaseUntil = nanos.getAsLong();
+    } else if (how instanceof Settlement.Undecided undecided) {
+      row.leaseUntil = nanos.getAsLong() + undecided.quiet().toNanos();
     }
   }
 
@@ -751,12 +751,7 @@ public final class FakeActivityStore implements ActivityStore {
 
   @Override
   public Future<Boolean> settleProbed(
-      String owner,
-      Claim.Ticket held,
-      RecoveryDecision decision,
-      Receipt receipt,
-      String answer,
-      Delivery.Envelope envelope) {
+      String owner, Claim.Ticket held, Probed probed, Delivery.Envelope envelope) {
     return call(
         "settleProbed",
         () -> {
@@ -767,7 +762,8 @@ public final class FakeActivityStore implements ActivityStore {
               row.body = envelope;
             }
             log.add(new Line(row.id, "probe"));
-            apply(row, decision, receipt);
+            apply(row, probed.decision(), probed.receipt());
+            row.dueAt += probed.delay().toNanos();
           } else {
             late(held, "lease_lost");
           }

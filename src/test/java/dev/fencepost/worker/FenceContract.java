@@ -48,7 +48,7 @@ public abstract class FenceContract extends EffectContract {
         new Settlement.Dead(
             DeadLetterReason.RETRIES_EXHAUSTED, AttemptOutcome.TRANSIENT_FAILURE, ERROR));
     hows.put("review", new Settlement.Review(AttemptOutcome.UNKNOWN, ERROR));
-    hows.put("undecided", new Settlement.Undecided(AttemptOutcome.UNKNOWN, ERROR));
+    hows.put("undecided", new Settlement.Undecided(AttemptOutcome.UNKNOWN, ERROR, Duration.ZERO));
     return hows;
   }
 

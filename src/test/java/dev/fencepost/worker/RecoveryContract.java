@@ -276,7 +276,7 @@ public abstract class RecoveryContract extends OutcomeContract {
   protected void anUndecidedRunIsLeftToTheSweepAtOnce() {
     Claim.Request request = request(ActivityKind.QUERYABLE);
     Claim.Ticket ticket = start(request);
-    settle(ME, ticket, new Settlement.Undecided(AttemptOutcome.TIMED_OUT, ERROR));
+    settle(ME, ticket, new Settlement.Undecided(AttemptOutcome.TIMED_OUT, ERROR, Duration.ZERO));
     Seen seen = seen(request.id());
     assertThat(seen.state()).isEqualTo(ActivityState.RUNNING);
     assertThat(seen.outcomes()).containsExactly(AttemptOutcome.TIMED_OUT);
@@ -288,6 +288,26 @@ public abstract class RecoveryContract extends OutcomeContract {
     recover(ME, RecoveryDecision.RETRY_SAME_ACTIVITY, request);
     assertThat(seen(request.id()).outcomes()).containsExactly(AttemptOutcome.TIMED_OUT);
     assertThat(due(ME)).as("its process did not die of it").hasSize(1);
+  }
+
+  @Test
+  protected void anUndecidedRunIsLeftAloneForAsLongAsItsRemoteAsked() {
+    Duration quiet = Duration.ofMinutes(10);
+    Claim.Request request = request(ActivityKind.QUERYABLE);
+    settle(ME, start(request), new Settlement.Undecided(AttemptOutcome.UNKNOWN, ERROR, quiet));
+    elapse(quiet.minusSeconds(10));
+    assertThat(result(store().expired(consumer, null, 10))).isEmpty();
+    elapse(Duration.ofSeconds(10));
+    Evidence evidence = expired(request);
+    assertThat(evidence.lease().overdue()).isBetween(Duration.ZERO, Duration.ofSeconds(5));
+    ActivityStore.Hold hold = result(store().holdForProbe(ME, evidence, request.work()));
+    ActivityStore.Probed never =
+        new ActivityStore.Probed(RecoveryDecision.RETRY_SAME_ACTIVITY, null, "never", quiet);
+    assertThat(result(store().settleProbed(ME, hold.ticket(), never, null))).isTrue();
+    elapse(quiet.minusSeconds(10));
+    assertThat(due(ME)).isEmpty();
+    elapse(Duration.ofSeconds(10));
+    assertThat(due(ME)).hasSize(1);
   }
 
   @Test

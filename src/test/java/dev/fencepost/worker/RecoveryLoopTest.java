@@ -15,6 +15,7 @@ import dev.fencepost.model.RunFailure;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -338,6 +339,69 @@ class RecoveryLoopTest {
     assertThat(probes).hasValue(1);
     assertThat(bench.row("e1").state).isEqualTo(ActivityState.COMPLETED);
     assertThat(bench.row("e1").attempts).isEqualTo(1);
+  }
+
+  /** When an activity whose probes say that it never happened has been run. */
+  private List<Long> startsOfNeverHappened(Bench.Times times, Throwable failure, int failures) {
+    List<Long> starts = new ArrayList<>();
+    bench
+        .type(
+            "t",
+            ActivityKind.QUERYABLE,
+            4,
+            times,
+            new BoundHandler.Async(
+                new ActivityHandler() {
+                  @Override
+                  public Future<Receipt> run(ActivityContext context) {
+                    starts.add(bench.time.nanos() / 1_000_000_000);
+                    return starts.size() <= failures ? Future.failedFuture(failure) : Bench.done();
+                  }
+
+                  @Override
+                  public Future<ProbeResult> probe(ActivityContext context) {
+                    return Future.succeededFuture(ProbeResult.neverHappened());
+                  }
+                }))
+        .start();
+    return starts;
+  }
+
+  @Test
+  void whatNeverHappenedIsRunAgainAfterTheBackoff() {
+    Bench.Times times =
+        new Bench.Times(
+            Duration.ofSeconds(30), Duration.ofMillis(500), Duration.ofSeconds(1), null);
+    List<Long> starts = startsOfNeverHappened(times, new IllegalStateException("who knows"), 2);
+    bench.deliver("t", "e1").advance(40_000);
+    assertThat(starts).hasSize(3);
+    assertThat(starts.get(1) - starts.get(0)).as("base-delay, or the sweep").isBetween(5L, 9L);
+    assertThat(starts.get(2) - starts.get(1)).as("twice of it").isBetween(10L, 12L);
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.COMPLETED);
+  }
+
+  @Test
+  void aRemoteThatAskedToBeLeftAloneIsNeitherProbedNorCalledBefore() {
+    RunFailure busy = new RunFailure(RunEvent.HTTP_503, "busy", Duration.ofMinutes(10), null);
+    List<Long> starts = startsOfNeverHappened(SHORT, busy, 1);
+    bench.deliver("t", "e1").advance(599_000);
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.RUNNING);
+    assertThat(bench.store.count("holdForProbe")).isZero();
+    bench.advance(8_000);
+    assertThat(starts).as("as it asked, without a backoff on top").hasSize(2);
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.COMPLETED);
+  }
+
+  @Test
+  void aTakeoverOfWhatNeverHappenedWaitsForNoBackoff() {
+    Bench.Times times =
+        new Bench.Times(
+            Duration.ofSeconds(30), Duration.ofSeconds(20), Duration.ofSeconds(29), null);
+    List<Long> starts = startsOfNeverHappened(times, new IllegalStateException(), 0);
+    diedElsewhere("t", ActivityKind.QUERYABLE, "e1", true);
+    bench.row("e1").attempts = 2; // the backoff would be 10 s
+    bench.advance(38_000);
+    assertThat(starts).hasSize(1);
   }
 
   @Test

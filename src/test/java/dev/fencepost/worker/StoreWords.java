@@ -218,7 +218,12 @@ public abstract class StoreWords {
       Receipt receipt,
       Delivery.Envelope envelope) {
     return result(
-        store().settleProbed(ME, hold.ticket(), decision, receipt, "the remote says so", envelope));
+        store()
+            .settleProbed(
+                ME,
+                hold.ticket(),
+                new ActivityStore.Probed(decision, receipt, "the remote says so", Duration.ZERO),
+                envelope));
   }
 
   protected static String text(Delivery.Envelope envelope) {
