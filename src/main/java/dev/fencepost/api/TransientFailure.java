@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
  * "It did not happen, and may work later." Retried with backoff while retries and attempts last.
  * For {@code irreversible} and {@code queryable} activities throw it only when the work is known
  * not to have happened.
+ *
+ * <p>Recognised too inside what the JDK wraps it in ({@code CompletionException}, {@code
+ * ExecutionException}, {@code InvocationTargetException}); as the cause of anything else it is not.
  */
 public class TransientFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;

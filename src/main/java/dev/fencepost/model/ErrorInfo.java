@@ -9,10 +9,32 @@ import org.jspecify.annotations.Nullable;
  *     that a user's handler failed with
  */
 public record ErrorInfo(String errorClass, @Nullable String message, @Nullable String cause) {
+  private static final String UNAVAILABLE = "message unavailable";
 
-  /** Class, message and the cause's own line. */
+  /** Class, message and the cause's own line, whatever the exception's own code does. */
   public static ErrorInfo of(Throwable t) {
-    return new ErrorInfo(word(t), t.getMessage(), line(t.getCause()));
+    Throwable cause = Causes.cause(t);
+    return new ErrorInfo(word(t), message(t), cause == null ? null : line(cause));
+  }
+
+  /** One line that says what it is. */
+  public static String line(Throwable t) {
+    if (t instanceof RunFailure || t instanceof FencepostException) {
+      return word(t) + ": " + t.getMessage();
+    }
+    try {
+      return String.valueOf(t.toString());
+    } catch (Throwable broken) {
+      return word(t) + ": " + UNAVAILABLE;
+    }
+  }
+
+  private static @Nullable String message(Throwable t) {
+    try {
+      return t.getMessage();
+    } catch (Throwable broken) {
+      return UNAVAILABLE;
+    }
   }
 
   private static String word(Throwable t) {
@@ -20,13 +42,5 @@ public record ErrorInfo(String errorClass, @Nullable String message, @Nullable S
       return failure.word();
     }
     return t instanceof FencepostException ours ? ours.kind().wire() : t.getClass().getName();
-  }
-
-  private static @Nullable String line(@Nullable Throwable cause) {
-    if (cause == null) {
-      return null;
-    }
-    boolean ours = cause instanceof RunFailure || cause instanceof FencepostException;
-    return ours ? word(cause) + ": " + cause.getMessage() : cause.toString();
   }
 }

@@ -149,8 +149,11 @@ final class BlockingPool {
             if (!lost) {
               give(task.lane());
             }
-            task.ended(result, error);
-            next();
+            try {
+              task.ended(result, error);
+            } finally {
+              next();
+            }
           });
     }
   }

@@ -1,8 +1,11 @@
 package dev.fencepost.worker;
 
+import dev.fencepost.api.Receipt;
 import dev.fencepost.model.Delivery;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
+import dev.fencepost.model.RunEvent;
+import dev.fencepost.model.RunFailure;
 import io.vertx.core.Future;
 import java.util.List;
 
@@ -72,8 +75,8 @@ final class ClaimedEffect extends EffectRun {
 
   private void commit(List<Settlement.Completed> done, Runnable then) {
     over();
-    transaction()
-        .commit(done.stream().map(Settlement.Completed::receipt).toList())
+    List<Receipt> receipts = done.stream().map(Settlement.Completed::receipt).toList();
+    Guarded.call(() -> transaction().commit(receipts))
         .onComplete(
             committed -> {
               lane().closed(this);
@@ -102,6 +105,13 @@ final class ClaimedEffect extends EffectRun {
   @Override
   void abandoned(Job slow) {
     settleFailed(new Outcomes.HardLimit(lane().lane().hardLimit()));
+  }
+
+  @Override
+  void broken(RuntimeException fault) {
+    settleFailed(
+        new RunFailure(
+            RunEvent.HANDLER_TRANSIENT_FAILURE, "its end could not be judged", null, fault));
   }
 
   @Override

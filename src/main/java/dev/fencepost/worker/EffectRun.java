@@ -5,6 +5,8 @@ import dev.fencepost.api.Receipt;
 import io.vertx.core.Future;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One transaction of effects, from its begin to its end: its handlers are invoked one after another
@@ -22,6 +24,8 @@ abstract class EffectRun {
     /** One that has been claimed. */
     CLAIMED
   }
+
+  private static final Logger LOG = LoggerFactory.getLogger(EffectRun.class);
 
   private final EffectLane lane;
   private final List<Job> jobs;
@@ -56,6 +60,9 @@ abstract class EffectRun {
   /** Rolled back, since this one had not returned by the hard limit. */
   abstract void abandoned(Job slow);
 
+  /** Rolled back, since code of ours failed. */
+  abstract void broken(RuntimeException fault);
+
   /** Rolled back by the shutdown. */
   abstract void shutDownEnded();
 
@@ -80,8 +87,9 @@ abstract class EffectRun {
         .onComplete(
             begun -> {
               if (begun.succeeded()) {
-                group = begun.result();
-                begun(group.answers());
+                ActivityStore.EffectGroup made = begun.result();
+                group = made;
+                guarded(() -> begun(made.answers()));
               } else {
                 lane.closed(this);
                 notBegun(begun.cause());
@@ -136,8 +144,32 @@ abstract class EffectRun {
 
   private void endPart() {
     if (part.ended() && !over) {
-      partEnded(part);
+      EffectPart ended = part;
+      guarded(() -> partEnded(ended));
     }
+  }
+
+  /** A fault of ours must not leave a transaction open for which nobody waits. */
+  private void guarded(Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException fault) {
+      LOG.error("a transaction of effects is given up", fault);
+      if (group != null && !over) {
+        over = true;
+        part.out().forEach(member -> giveUp(member.run));
+        abandon(() -> broken(fault));
+      }
+    }
+  }
+
+  private void abandon(Runnable then) {
+    Guarded.call(() -> transaction().abandon())
+        .onComplete(
+            done -> {
+              lane.closed(this);
+              then.run();
+            });
   }
 
   /** From here on its limits, and what its handlers still do, are of no interest. */
@@ -148,8 +180,7 @@ abstract class EffectRun {
   /** Ends it with nothing done. */
   void rollBack(Runnable then) {
     over = true;
-    transaction()
-        .rollback()
+    Guarded.call(() -> transaction().rollback())
         .onComplete(
             any -> {
               lane.closed(this);
@@ -180,13 +211,7 @@ abstract class EffectRun {
     }
     EffectPart.Member slow = out.get(0);
     WorkerLog.hardLimit(slow.job, slow.run.ticket(), "transient");
-    transaction()
-        .abandon()
-        .onComplete(
-            done -> {
-              lane.closed(this);
-              abandoned(slow.job);
-            });
+    abandon(() -> abandoned(slow.job));
   }
 
   /** The shutdown's deadline found it open: rolled back, as if it had never started. */
@@ -196,12 +221,6 @@ abstract class EffectRun {
     }
     over = true;
     part.out().forEach(member -> giveUp(member.run));
-    transaction()
-        .abandon()
-        .onComplete(
-            done -> {
-              lane.closed(this);
-              shutDownEnded();
-            });
+    abandon(this::shutDownEnded);
   }
 }

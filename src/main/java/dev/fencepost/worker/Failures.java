@@ -1,5 +1,6 @@
 package dev.fencepost.worker;
 
+import dev.fencepost.model.Causes;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import io.vertx.sqlclient.ClosedConnectionException;
@@ -34,7 +35,7 @@ final class Failures {
 
   /** The same for a statement that a handler ran itself, so that no adapter has translated it. */
   static boolean connectionLost(Throwable t) {
-    for (Throwable at = t; at != null; at = at.getCause()) {
+    for (Throwable at : Causes.of(t)) {
       if (at instanceof ClosedConnectionException || outage(at)) {
         return true;
       }
@@ -53,7 +54,7 @@ final class Failures {
 
   /** The SQLSTATE of the first database error in the chain of causes, or null. */
   static @Nullable String sqlState(Throwable t) {
-    for (Throwable at = t; at != null; at = at.getCause()) {
+    for (Throwable at : Causes.of(t)) {
       if (at instanceof DatabaseException d) {
         return d.getSqlState();
       }

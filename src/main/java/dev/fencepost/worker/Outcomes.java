@@ -8,6 +8,7 @@ import dev.fencepost.decide.RecoveryTable;
 import dev.fencepost.decide.RetryPolicy;
 import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.AttemptOutcome;
+import dev.fencepost.model.Causes;
 import dev.fencepost.model.DeadLetterReason;
 import dev.fencepost.model.ErrorInfo;
 import dev.fencepost.model.FailureClass;
@@ -58,18 +59,28 @@ final class Outcomes {
       TypeLane lane,
       Claim.Ticket ticket,
       @Nullable Receipt recorded,
-      Throwable error,
+      Throwable failure,
       double random) {
     if (recorded != null) {
       return new Settlement.Completed(recorded);
     }
+    Throwable error = Causes.unwrapped(failure);
+    try {
+      return failed(lane, ticket, error, random);
+    } catch (Throwable fault) { // such as what a subclass of TransientFailure throws
+      return unknown(lane, ticket, error, random);
+    }
+  }
+
+  private static Settlement.How failed(
+      TypeLane lane, Claim.Ticket ticket, Throwable error, double random) {
     if (error instanceof NotStarted away) {
       Duration asked = away.retryAfter();
       return new Settlement.Postponed(
           asked == null ? lane.retryLimits().baseDelay() : asked, ErrorInfo.of(away));
     }
-    FailureClass failure = FailureClasses.classify(lane.kind(), event(lane.kind(), error));
-    return switch (failure) {
+    FailureClass means = FailureClasses.classify(lane.kind(), event(lane.kind(), error));
+    return switch (means) {
       case TRANSIENT -> again(lane, ticket, error, random);
       case PERMANENT, POISON ->
           new Settlement.Dead(

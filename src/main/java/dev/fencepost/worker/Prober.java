@@ -5,7 +5,9 @@ import dev.fencepost.api.Receipt;
 import dev.fencepost.decide.LeaseRules;
 import dev.fencepost.decide.RecoveryTable;
 import dev.fencepost.decide.RetryPolicy;
+import dev.fencepost.model.Causes;
 import dev.fencepost.model.Delivery;
+import dev.fencepost.model.ErrorInfo;
 import dev.fencepost.model.ReceiptOutcome;
 import dev.fencepost.model.RecoveryDecision;
 import io.vertx.core.Future;
@@ -150,7 +152,12 @@ final class Prober {
 
   private static void answered(
       Promise<ProbeResult> answer, @Nullable ProbeResult result, @Nullable Throwable error) {
-    answer.tryComplete(result == null ? ProbeResult.unknown("the probe failed: " + error) : result);
+    answer.tryComplete(result == null ? ProbeResult.unknown(failed(error)) : result);
+  }
+
+  private static String failed(@Nullable Throwable error) {
+    return "the probe failed: "
+        + ErrorInfo.line(error == null ? new Outcomes.NullReceipt() : Causes.unwrapped(error));
   }
 
   private static final class BlockingProbe implements BlockingPool.Task<ProbeResult> {

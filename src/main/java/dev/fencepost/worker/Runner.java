@@ -4,6 +4,7 @@ import dev.fencepost.api.ActivityHandler;
 import dev.fencepost.api.BlockingActivityHandler;
 import dev.fencepost.api.Receipt;
 import dev.fencepost.decide.LeaseRules;
+import dev.fencepost.model.Causes;
 import dev.fencepost.model.ErrorInfo;
 import io.vertx.core.Future;
 import java.time.Duration;
@@ -169,12 +170,18 @@ final class Runner {
   void count(Run run) {
     TypeLane lane = run.job().lane;
     lane.inFlight--;
-    env.events().inFlight(lane.queueName(), lane.type(), lane.inFlight);
-    env.events()
-        .ran(
-            lane.queueName(),
-            lane.type(),
-            Duration.ofNanos(env.timers().nanos() - run.startedNanos()));
+    Duration took = Duration.ofNanos(env.timers().nanos() - run.startedNanos());
+    tell(() -> env.events().inFlight(lane.queueName(), lane.type(), lane.inFlight));
+    tell(() -> env.events().ran(lane.queueName(), lane.type(), took));
+  }
+
+  /** Between the end of a run and its settlement no fault of the figures may stand. */
+  private static void tell(Runnable figures) {
+    try {
+      figures.run();
+    } catch (RuntimeException fault) {
+      LOG.error("a run is missing in the figures", fault);
+    }
   }
 
   /** The soft limit: the handler is told and may end well. */
@@ -225,7 +232,7 @@ final class Runner {
 
   private void tellLeaks(TypeLane lane) {
     lane.allLeaked = lane.leaked >= lane.config().concurrency();
-    env.events().leakedSlots(lane.queueName(), lane.type(), lane.leaked);
+    tell(() -> env.events().leakedSlots(lane.queueName(), lane.type(), lane.leaked));
   }
 
   /** A handler came back after it had been given up, or a second time. */
@@ -243,7 +250,7 @@ final class Runner {
     if (job.lane.isEffect() || (receipt == null && Outcomes.timedOut(error))) {
       return; // rolled back, or it says what is known: there is nothing to be evidence of
     }
-    ErrorInfo info = error == null ? null : ErrorInfo.of(error);
+    ErrorInfo info = error == null ? null : ErrorInfo.of(Causes.unwrapped(error));
     Persistently.ask(
             env.timers(), () -> env.store().recordLate(env.owner(), run.ticket(), receipt, info))
         .onFailure(e -> LOG.warn("the late result of {} is lost: {}", job.id, e.toString()));

@@ -176,6 +176,7 @@ final class SharedEffects extends EffectRun {
     over();
     undone
         .compose(v -> left())
+        .recover(failure -> transaction().rollback().transform(v -> Future.failedFuture(failure)))
         .onComplete(
             committed -> {
               lane().closed(this);
@@ -275,6 +276,11 @@ final class SharedEffects extends EffectRun {
   void abandoned(Job slow) {
     toClaim.add(slow);
     nothingDone();
+  }
+
+  @Override
+  void broken(RuntimeException fault) {
+    lane().claim(jobs()); // each shows its own outcome
   }
 
   @Override

@@ -37,4 +37,29 @@ class ErrorInfoTest {
         .isEqualTo(
             new ErrorInfo("dev.fencepost.api.PermanentFailure", "no", "java.io.IOException: cut"));
   }
+
+  @Test
+  void whatCannotSayWhatItIsIsNamedAllTheSame() {
+    RuntimeException mute =
+        new RuntimeException() {
+          @Override
+          public String getMessage() {
+            throw new NoClassDefFoundError("message");
+          }
+
+          @Override
+          public String toString() {
+            throw new IllegalStateException("string");
+          }
+
+          @Override
+          public Throwable getCause() {
+            throw new IllegalStateException("cause");
+          }
+        };
+    String name = mute.getClass().getName();
+    assertThat(ErrorInfo.of(mute)).isEqualTo(new ErrorInfo(name, "message unavailable", null));
+    assertThat(ErrorInfo.of(new PermanentFailure("no", mute)).cause())
+        .isEqualTo(name + ": message unavailable");
+  }
 }

@@ -16,6 +16,7 @@ import io.vertx.core.Promise;
 import io.vertx.sqlclient.DatabaseException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -427,5 +428,50 @@ class EffectLaneTest {
     assertThat(bench.events.count(WorkerEvents.Outcome.DISPATCHED)).isEqualTo(4);
     assertThat(bench.events.starts).isEqualTo(4);
     assertThat(bench.broker.acked).hasSize(4);
+  }
+
+  @Test
+  void aFaultOfOursLeavesNoTransactionOpen() {
+    bench
+        .effect("t", c -> c.eventId().equals("careful") ? never() : later(Bench.done()))
+        .start();
+    careful();
+    bench.store.faulty = "savepoint";
+    bench.broker.deliver(batch("f", 0, 3));
+    bench.time.settle();
+    assertThat(bench.store.count("abandon")).isEqualTo(1);
+    assertThat(bench.store.count("beginEffect")).as("each by itself").isEqualTo(3);
+    assertThat(bench.broker.acked).hasSize(4);
+  }
+
+  @Test
+  void aCommitThatDoesNotComeAboutEndsItsTransaction() {
+    bench
+        .effect("t", c -> c.eventId().matches("careful|f1") ? never() : later(Bench.done()))
+        .start();
+    careful();
+    bench.store.failNextOf("fail", new Refused("23514"));
+    bench.broker.deliver(batch("f", 0, 3));
+    bench.time.settle();
+    assertThat(bench.store.count("rollback")).as("the group's, and that of f1").isEqualTo(2);
+    assertThat(bench.store.count("commit")).as("f0 and f2, singly").isEqualTo(2);
+    assertThat(bench.broker.acked).hasSize(4);
+  }
+
+  @Test
+  void whatTheJdkHasWrappedIsWhatItIs() {
+    bench
+        .effect(
+            "t",
+            c -> {
+              Throwable busy = new CompletionException(new TransientFailure("busy"));
+              return later(c.attempt() == 1 ? Future.failedFuture(busy) : Bench.done());
+            })
+        .start();
+    bench.broker.deliver(batch(1));
+    bench.time.settle();
+    assertThat(bench.row("e0").state).isEqualTo(ActivityState.RETRY_SCHEDULED);
+    bench.advance(10_000);
+    assertThat(bench.row("e0").state).isEqualTo(ActivityState.COMPLETED);
   }
 }

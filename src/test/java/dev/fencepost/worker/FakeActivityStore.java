@@ -107,6 +107,9 @@ public final class FakeActivityStore implements ActivityStore {
   /** So many purges find a full page. */
   public int fullPurges;
 
+  /** Calls of this name throw, while it is not null. */
+  public String faulty;
+
   private String loseAnswerOf;
   private String delayAnswersOf;
   private Consumer<String> released = consumer -> {};
@@ -158,6 +161,9 @@ public final class FakeActivityStore implements ActivityStore {
 
   private <T> Future<T> call(String name, Supplier<T> work) {
     calls.add(name);
+    if (name.equals(faulty)) {
+      throw new IllegalStateException("a fault in " + name);
+    }
     Throwable failure = down == null ? failures.poll() : down;
     if (failure == null && failuresOf.containsKey(name)) {
       failure = failuresOf.get(name).poll();

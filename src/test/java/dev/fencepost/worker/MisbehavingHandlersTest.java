@@ -15,26 +15,33 @@ import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.LoggerFactory;
 
 /**
- * Every form of Java handler, of every kind, that throws at once, returns null, never completes,
+ * Every form of Java handler, of every kind, that throws at once, fails with an exception that is
+ * broken itself, returns null, never completes,
  * completes twice or blocks the loop: its event ends as its kind allows, a line of the log names
  * it, and the worker goes on.
  */
 class MisbehavingHandlersTest {
   private static final Duration BLOCKED = Duration.ofSeconds(3);
+  private static final Set<Misdeed> ON_A_THREAD =
+      Set.of(Misdeed.THROWS, Misdeed.TELLS_NOTHING, Misdeed.GOES_ROUND, Misdeed.NULL);
 
   /** What the handler of the bad event does, in the forms that can. */
   enum Misdeed {
     THROWS("odd"),
+    TELLS_NOTHING("Speechless: message unavailable"),
+    GOES_ROUND("a cause of itself"),
     NULL("the handler returned null instead of a receipt"),
     NULL_INSIDE("the handler returned null instead of a receipt"),
     NEVER("hard-limit event=bad"),
@@ -45,6 +52,26 @@ class MisbehavingHandlersTest {
 
     Misdeed(String named) {
       this.named = named;
+    }
+  }
+
+  /** An exception of a user whose own code fails. */
+  private static final class Speechless extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public String getMessage() {
+      throw new NoClassDefFoundError("message");
+    }
+
+    @Override
+    public Throwable getCause() {
+      throw new IllegalStateException("cause");
+    }
+
+    @Override
+    public String toString() {
+      throw new IllegalStateException("string");
     }
   }
 
@@ -94,7 +121,7 @@ class MisbehavingHandlersTest {
         .filter(
             each ->
                 each.get()[0] != ActivityKind.EFFECT
-                    && (each.get()[1] == Misdeed.THROWS || each.get()[1] == Misdeed.NULL));
+                    && ON_A_THREAD.contains((Misdeed) each.get()[1]));
   }
 
   @ParameterizedTest
@@ -111,10 +138,14 @@ class MisbehavingHandlersTest {
                   if (!context.eventId().equals("bad")) {
                     return Receipt.succeeded();
                   }
-                  if (misdeed == Misdeed.THROWS) {
-                    throw new NoClassDefFoundError("odd");
+                  switch (misdeed) {
+                    case THROWS -> throw new NoClassDefFoundError("odd");
+                    case TELLS_NOTHING -> throw new Speechless();
+                    case GOES_ROUND -> throw causeOfItself();
+                    default -> {
+                      return null;
+                    }
                   }
-                  return null;
                 }))
         .start()
         .deliver("t", "bad", "good-1");
@@ -130,9 +161,42 @@ class MisbehavingHandlersTest {
     ended();
   }
 
+  private static RuntimeException causeOfItself() {
+    IllegalStateException cause = new IllegalStateException("its cause");
+    RuntimeException round = new RuntimeException("a cause of itself", cause);
+    cause.initCause(round);
+    return round;
+  }
+
+  /** The worker's own code, that is; the figures stand for all of it. */
+  @ParameterizedTest
+  @EnumSource(ActivityKind.class)
+  void aFaultOfOursAfterItsEndLeavesNothingRunning(ActivityKind kind) {
+    Function<ActivityContext, Future<Receipt>> run =
+        context -> {
+          bench.events.faultOfRan =
+              context.eventId().equals("bad") ? new IllegalStateException("a fault of ours") : null;
+          return Bench.done();
+        };
+    BoundHandler handler =
+        kind == ActivityKind.EFFECT
+            ? new BoundHandler.Effect((context, transaction) -> run.apply(context))
+            : new BoundHandler.Async(run::apply);
+    bench.type("t", kind, 8, Bench.Times.DEFAULT, handler).start().deliver("t", "bad", "good-1");
+    bench.advance(60_000);
+    assertThat(bench.row("bad").state).as("what it did stands").isEqualTo(ActivityState.COMPLETED);
+    goesOn();
+  }
+
   private Future<Receipt> doing(Misdeed misdeed) {
     switch (misdeed) {
       case THROWS -> throw new NoClassDefFoundError("odd");
+      case TELLS_NOTHING -> {
+        return Future.failedFuture(new Speechless());
+      }
+      case GOES_ROUND -> {
+        return Future.failedFuture(causeOfItself());
+      }
       case NULL -> {
         return null;
       }

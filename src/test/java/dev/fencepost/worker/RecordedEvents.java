@@ -28,6 +28,9 @@ final class RecordedEvents implements WorkerEvents {
   volatile int retries;
   volatile int highestInFlight;
 
+  /** What telling of a run that is over fails with, once; null: it does not. */
+  volatile RuntimeException faultOfRan;
+
   int count(Outcome outcome) {
     return outcomes.getOrDefault(outcome, 0);
   }
@@ -50,7 +53,13 @@ final class RecordedEvents implements WorkerEvents {
   }
 
   @Override
-  public void ran(String queue, String type, Duration took) {}
+  public void ran(String queue, String type, Duration took) {
+    RuntimeException fault = faultOfRan;
+    faultOfRan = null;
+    if (fault != null) {
+      throw fault;
+    }
+  }
 
   @Override
   public void acknowledged(String queue, Duration sinceDelivery) {

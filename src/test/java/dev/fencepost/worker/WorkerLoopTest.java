@@ -15,6 +15,8 @@ import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -159,6 +161,41 @@ class WorkerLoopTest {
     assertThat(bench.ran).hasSize(1);
     bench.advance(1_200);
     assertThat(bench.ran).hasSize(2);
+  }
+
+  @Test
+  void whatAStageOfTheJdkHasWrappedIsClassifiedAsWhatItIs() {
+    Throwable later = new TransientFailure("later", Duration.ofSeconds(40), null);
+    bench
+        .type(
+            "t",
+            ActivityKind.IRREVERSIBLE,
+            c ->
+                Future.fromCompletionStage(
+                    CompletableFuture.<Receipt>failedFuture(later).thenApply(done -> done)))
+        .start()
+        .deliver("t", "e1");
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.RETRY_SCHEDULED);
+    bench.advance(30_000);
+    assertThat(bench.ran).as("it asked for 40 s").hasSize(1);
+    bench.advance(15_000);
+    assertThat(bench.ran).hasSize(2);
+  }
+
+  @Test
+  void anExceptionThatFailsItselfIsUnknown() {
+    TransientFailure broken =
+        new TransientFailure("busy") {
+          @Override
+          public Optional<Duration> after() {
+            throw new IllegalStateException("no clock");
+          }
+        };
+    bench
+        .type("t", ActivityKind.IRREVERSIBLE, c -> Future.failedFuture(broken))
+        .start()
+        .deliver("t", "e1");
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.MANUAL_REVIEW);
   }
 
   @Test
