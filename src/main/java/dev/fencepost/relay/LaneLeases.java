@@ -131,15 +131,25 @@ final class LaneLeases {
     long sent = System.nanoTime();
     return store
         .take(settings.instance(), times().ttl(), lanes)
-        .map(
+        .compose(
             taken -> {
+              if (!fleet.accepting()) {
+                return giveBack(taken);
+              }
               for (LaneStore.Taken each : taken) {
                 int lane = each.newest().lane();
                 trusted(lane, sent);
                 fleet.take(each, () -> trust.getOrDefault(lane, sent));
               }
-              return taken.size();
+              return Future.succeededFuture(taken.size());
             });
+  }
+
+  /** It is on its way out since it asked for them. */
+  private Future<Integer> giveBack(List<LaneStore.Taken> taken) {
+    Map<Integer, Long> fences = new HashMap<>();
+    taken.forEach(each -> fences.put(each.newest().lane(), each.fence()));
+    return store.release(settings.instance(), fences).map(0);
   }
 
   /** Below its share it looks again soon, and just when a lease of another may expire. */
