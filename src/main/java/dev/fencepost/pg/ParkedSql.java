@@ -77,6 +77,17 @@ final class ParkedSql {
       where p.lane = $1 and p.seq = g.seq
       """;
 
+  /**
+   * What was refused behind another parked row of its key waits for that one. Several rows of a key
+   * may be refused where they are sent without waiting for each other.
+   */
+  static final String DEMOTE =
+      """
+      update ${schema}.parked_rows p set next_attempt_at = null
+      where lane = $1 and key = any($2) and next_attempt_at is not null and exists (
+        select 1 from ${schema}.parked_rows f where f.lane = p.lane and f.key = p.key and f.seq < p.seq)
+      """;
+
   /** What is now the first of its key is due. */
   static final String PROMOTE =
       """

@@ -189,16 +189,17 @@ public final class PgLaneStore implements LaneStore {
       reasons[i] = row.reason().wire();
       details[i] = row.detail() == null ? null : StorableText.of(row.detail(), DETAIL_BYTES);
       attempts[i] = row.attempts();
-      boolean head = row.reason() != ParkedReason.BEHIND_KEY;
-      retryIn[i] = head ? row.retryIn().toMillis() : null;
+      retryIn[i] = refused(row) ? row.retryIn().toMillis() : null;
     }
-    Tuple parking = Tuple.of((short) checkpoint.lane(), seqs, reasons, details, attempts, retryIn);
+    short lane = (short) checkpoint.lane();
+    Tuple parking = Tuple.of(lane, seqs, reasons, details, attempts, retryIn);
     return byIndex
         .inTransaction(
             DEADLINE,
             c -> {
               Future<RowSet<Row>> inserted = run(c, LaneSql.PARK, parking);
-              run(c, ParkedSql.PROMOTE, LaneTuples.with((short) checkpoint.lane(), keys(rows)));
+              run(c, ParkedSql.DEMOTE, LaneTuples.with(lane, keys(rows, true)));
+              run(c, ParkedSql.PROMOTE, LaneTuples.with(lane, keys(rows, false)));
               Future<RowSet<Row>> appended =
                   run(c, OutboxSql.MARK, CheckpointTuple.of(owner, life, List.of(checkpoint)));
               return Future.all(inserted, appended).compose(v -> accepted(appended.result()));
@@ -210,8 +211,14 @@ public final class PgLaneStore implements LaneStore {
                     : Future.failedFuture(e));
   }
 
-  private static String[] keys(List<Parking> rows) {
+  private static boolean refused(Parking row) {
+    return row.reason() != ParkedReason.BEHIND_KEY;
+  }
+
+  /** Of all of them, or of those that were refused themselves. */
+  private static String[] keys(List<Parking> rows, boolean refused) {
     return rows.stream()
+        .filter(each -> !refused || refused(each))
         .map(each -> each.row().key())
         .filter(Objects::nonNull)
         .distinct()

@@ -1,5 +1,7 @@
 package dev.fencepost.relay;
 
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.OutboxRow;
 import dev.fencepost.model.ParkedReason;
 import dev.fencepost.relay.ParkedRows.Answer;
@@ -37,7 +39,12 @@ final class ParkedLoop {
   /** Rows that an operator changed since the round that is under way read them. */
   private final Set<Long> changed = new HashSet<>();
 
+  /** Rows of the round that is under way of which the broker has not told yet. */
+  private final Map<Long, OutboxRow> trying = new HashMap<>();
+
+  private final LaneLoop.Lost lost;
   private Future<?> carrying = Future.succeededFuture();
+  private boolean stopped;
   private long rows;
 
   /** What it works with, all of one lane. */
@@ -54,6 +61,7 @@ final class ParkedLoop {
   ParkedLoop(Vertx vertx, RelaySettings settings, ParkedRows store, LaneLoop.Lane lane, Desk desk) {
     this.store = store;
     this.desk = desk;
+    this.lost = lane.lost();
     this.owner = new ParkedRows.LaneOwner(settings.instance(), lane.number(), lane.taken().fence());
     this.limit = new OutboxStore.Limit(ROWS, Math.max(1, settings.paging().windowBytes() / 4));
     this.rows = lane.taken().parked().size();
@@ -66,6 +74,7 @@ final class ParkedLoop {
   }
 
   Future<Void> stop() {
+    stopped = true;
     return Future.join(ticks.stop(), carrying).mapEmpty();
   }
 
@@ -80,7 +89,8 @@ final class ParkedLoop {
    */
   void requested() {
     if (carrying.isComplete()) {
-      carrying = change(() -> store.carryOut(owner)).otherwiseEmpty(); // asked for again until done
+      // Asked for again until it is done.
+      carrying = change(() -> removing(store.carryOut(owner))).otherwiseEmpty();
       carrying.onComplete(any -> ticks.soon());
     }
   }
@@ -96,6 +106,7 @@ final class ParkedLoop {
         .run(
             () -> {
               changed.clear();
+              trying.clear();
               return store.due(owner.lane(), limit);
             })
         .compose(this::attempt);
@@ -103,6 +114,28 @@ final class ParkedLoop {
 
   private Future<Duration> change(Supplier<Future<ParkedRows.State>> change) {
     return desk.changes().run(() -> change.get().map(this::absorb));
+  }
+
+  /**
+   * Where no answer tells whether rows were taken away nobody knows how many are left: the lane is
+   * void, as after a checkpoint of which nothing is known.
+   */
+  private <T> Future<T> removing(Future<T> change) {
+    return change.onFailure(
+        failure -> {
+          boolean unknown =
+              FencepostException.is(failure, FailureKind.TIMEOUT)
+                  || FencepostException.is(failure, FailureKind.DATABASE_UNREACHABLE);
+          if (unknown && !stopped) {
+            lost.because(null);
+          }
+        });
+  }
+
+  private Future<ParkedRows.State> settle(List<Answer> answers) {
+    Future<ParkedRows.State> settled = store.settle(owner, answers);
+    boolean published = answers.stream().anyMatch(answer -> answer.refusal() == null);
+    return published ? removing(settled) : settled;
   }
 
   private Duration absorb(ParkedRows.State state) {
@@ -142,7 +175,7 @@ final class ParkedLoop {
     probes.values().forEach(probe -> chains.add(publish(List.of(probe), 0, answers, closed)));
     // What was answered is settled even where the lane ended before the rest was.
     return Future.join(chains)
-        .transform(ended -> change(() -> store.settle(owner, unchanged(answers))))
+        .transform(ended -> change(() -> settle(unchanged(answers))))
         .onSuccess(v -> tell(due, answers))
         .compose(next -> postpone(closed, next));
   }
@@ -180,7 +213,7 @@ final class ParkedLoop {
   /**
    * One after the other, until one is refused or not answered.
    *
-   * @param closed takes in where nothing is answered
+   * @param closed takes in where nothing is answered, or all is refused
    */
   private Future<Void> publish(
       List<Due> chain, int at, List<Answer> answers, Set<Destination> closed) {
@@ -188,10 +221,12 @@ final class ParkedLoop {
       return Future.succeededFuture();
     }
     Due due = chain.get(at);
+    trying.put(due.row().seq(), due.row());
     return verdict(due)
+        .onComplete(any -> trying.remove(due.row().seq()))
         .compose(
             verdict -> {
-              answers.add(answer(due, verdict));
+              answers.add(answer(due, verdict, closed));
               return verdict.refusal() == null
                   ? publish(chain, at + 1, answers, closed)
                   : Future.succeededFuture();
@@ -225,7 +260,7 @@ final class ParkedLoop {
     return Suspects.closes(reason);
   }
 
-  private Answer answer(Due due, Publisher.Verdict verdict) {
+  private Answer answer(Due due, Publisher.Verdict verdict, Set<Destination> closed) {
     OutboxRow.Route route = due.row().route();
     ParkedReason refusal = sharpened(due, verdict.refusal());
     if (refusal == null) {
@@ -235,11 +270,25 @@ final class ParkedLoop {
     }
     if (refusal != null && Destinations.about(refusal)) {
       desk.destinations().refuse(route, refusal);
+      spare(refusal, route, closed);
     } else if (tookPart(refusal)) {
       desk.destinations().accept(route);
     }
     Duration retryIn = desk.destinations().backoff(route, due.attempts() + 1);
     return new Answer(due.row(), refusal, verdict.detail(), retryIn);
+  }
+
+  /** Each of the others would close a channel to be told the same: they are put off together. */
+  private void spare(ParkedReason refusal, OutboxRow.Route route, Set<Destination> closed) {
+    Destination refusing = desk.destinations().refusing(route);
+    if (refusing != null) {
+      closed.add(refusing);
+    }
+    for (OutboxRow other : List.copyOf(trying.values())) {
+      if (Destinations.alike(refusal, route, other.route())) {
+        desk.quarantine().withdraw(other.seq());
+      }
+    }
   }
 
   /** Whether the exchange itself had the row; others are refused before it is looked at. */

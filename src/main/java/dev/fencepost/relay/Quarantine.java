@@ -212,14 +212,9 @@ final class Quarantine implements LaneChannel.Owner {
     if (out.containsKey(seq)) {
       withdrawn.add(seq);
     }
-    waiting.removeIf(
-        trial -> {
-          boolean its = trial.row().seq() == seq;
-          if (its) {
-            trial.verdict().fail(changed(seq));
-          }
-          return its;
-        });
+    List<Trial> its = waiting.stream().filter(trial -> trial.row().seq() == seq).toList();
+    waiting.removeAll(its);
+    its.forEach(trial -> trial.verdict().fail(changed(seq)));
   }
 
   private boolean forgotten(Trial trial) {
@@ -231,8 +226,7 @@ final class Quarantine implements LaneChannel.Owner {
   }
 
   private static FencepostException changed(long seq) {
-    return new FencepostException(
-        FailureKind.STALE, "row " + seq + " was changed by an operator meanwhile");
+    return new FencepostException(FailureKind.STALE, "row " + seq + " is not to be sent any more");
   }
 
   Future<Void> stop() {

@@ -3,6 +3,8 @@ package dev.fencepost.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fencepost.decide.Snapshot;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.OutboxRow;
 import dev.fencepost.model.ParkedReason;
 import dev.fencepost.testing.Await;
@@ -19,9 +21,13 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What changes a lane's parked rows does so in turn, and ends when the lane does. */
 class ParkedInTurnTest {
@@ -34,6 +40,11 @@ class ParkedInTurnTest {
   private final List<ParkedRows.Due> due = new CopyOnWriteArrayList<>();
   private final List<List<ParkedRows.Answer>> settled = new CopyOnWriteArrayList<>();
   private final Promise<ParkedRows.State> settling = Promise.promise();
+
+  /** Answers what operators ask, where it is to be something else. */
+  private volatile @Nullable Future<ParkedRows.State> carrying;
+
+  private final AtomicInteger voided = new AtomicInteger();
   private final LaneLoop lane = lane();
 
   @BeforeEach
@@ -79,6 +90,39 @@ class ParkedInTurnTest {
     Await.until("it was sent", SOON, () -> broker.rows().size() == 1);
     Future<Void> stopped = on(() -> lane.stop());
     stopped.toCompletionStage().toCompletableFuture().get(5, TimeUnit.SECONDS);
+  }
+
+  /** The rows may be there or not: only reading anew tells how many are left. */
+  @ParameterizedTest
+  @EnumSource(names = {"TIMEOUT", "DATABASE_UNREACHABLE"})
+  void rowsOfWhichNobodyKnowsWhetherTheyWereTakenAwayMakeTheLaneVoid(FailureKind kind)
+      throws Exception {
+    refusedAndDueAgain();
+    Await.until("its publication is being settled", SOON, () -> settled.size() == 1);
+    on(() -> settling.tryFail(new FencepostException(kind, "no answer")));
+    Await.until("the lane is void", SOON, () -> voided.get() == 1);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"TIMEOUT", "DATABASE_UNREACHABLE"})
+  void soDoesARequestOfAnOperator(FailureKind kind) throws Exception {
+    carrying = Future.failedFuture(new FencepostException(kind, "no answer"));
+    on(
+        () -> {
+          lane.requested();
+          return null;
+        });
+    Await.until("the lane is void", SOON, () -> voided.get() == 1);
+  }
+
+  @Test
+  void aSettlementThatTheDatabaseRefusedIsMadeAgain() throws Exception {
+    refusedAndDueAgain();
+    Await.until("its publication is being settled", SOON, () -> settled.size() == 1);
+    due.add(new ParkedRows.Due(row(1), ParkedReason.UNROUTABLE, 1));
+    on(() -> settling.tryFail(new FencepostException(FailureKind.DATABASE_CONFLICT, "a deadlock")));
+    Await.until("it is settled again", SOON, () -> settled.size() > 1);
+    assertThat(voided).hasValue(0);
   }
 
   private void refusedAndDueAgain() throws Exception {
@@ -136,7 +180,15 @@ class ParkedInTurnTest {
         vertx,
         new RelaySettings("me", RelayConfigs.relay(1)),
         ports,
-        new LaneLoop.Lane(taken, () -> trusted, new ParkedTotal(100), log, () -> {}, fault -> {}));
+        new LaneLoop.Lane(taken, () -> trusted, new ParkedTotal(100), log, () -> {}, lost()));
+  }
+
+  private LaneLoop.Lost lost() {
+    return fault -> {
+      if (fault == null) {
+        voided.incrementAndGet();
+      }
+    };
   }
 
   /** Does nothing, and answers nothing. */
@@ -189,7 +241,8 @@ class ParkedInTurnTest {
 
     @Override
     public Future<State> carryOut(LaneOwner owner) {
-      return later(none());
+      Future<State> other = carrying;
+      return other == null ? later(none()) : other;
     }
 
     private State none() {

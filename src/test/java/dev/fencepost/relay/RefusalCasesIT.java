@@ -3,11 +3,14 @@ package dev.fencepost.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.config.FencepostConfig.Relay.Limits;
+import dev.fencepost.model.OutboxRow;
 import dev.fencepost.model.ParkedReason;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.RabbitServer;
 import dev.fencepost.testing.TestServers;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -46,6 +49,14 @@ class RefusalCasesIT {
 
   private void relay(FencepostConfig.Relay settings) {
     process = RelayProcess.onRabbit(outbox.uri(), vhost, settings);
+  }
+
+  private void relay(FencepostConfig.Relay settings, FakePublisher.Broker broker) {
+    process =
+        new RelayProcess(
+            RelayConfigs.database(outbox.uri()),
+            settings,
+            vertx -> new FakePublisher(vertx, broker));
   }
 
   private void awaitParked(long rows) {
@@ -309,6 +320,45 @@ class RefusalCasesIT {
     arrivals.channel.queueBind("q", "missing", "");
     arrivals.await(500, Duration.ofSeconds(20));
     awaitParked(0);
+  }
+
+  /** They were parked for something else: one finds out, and no other closes a channel for it. */
+  @Test
+  void parkedRowsWhoseExchangeIsGoneDoNotCloseAChannelEach() {
+    FakePublisher.Broker broker = new FakePublisher.Broker();
+    broker.refuses = row -> ParkedReason.UNROUTABLE;
+    Limits patient =
+        new Limits(
+            16 << 20, Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofHours(1), 100_000);
+    relay(RelayConfigs.with(relay, patient), broker);
+    outbox.insertMany("x", "r", 60, 1, 60);
+    awaitParked(60);
+    broker.closes = row -> ParkedReason.EXCHANGE_MISSING;
+    int before = broker.opened.get();
+    String due = "select count(*) from fencepost.parked_rows where next_attempt_at <= now()";
+    Await.until("they are due", () -> outbox.number(due) > 0);
+    Await.until("and put off", () -> outbox.number(due) == 0);
+    assertThat(process.events.refused).containsKey(ParkedReason.EXCHANGE_MISSING);
+    assertThat(broker.opened.get() - before).isLessThan(30);
+  }
+
+  /** Two rows of a key are refused before either answer is there, and a third waits behind them. */
+  @Test
+  void parkedRowsOfAKeyThatWereOutTogetherGoOutOnceAndInOrder() {
+    FakePublisher.Broker broker = new FakePublisher.Broker();
+    outbox.insertMany("x", "r", 1, 1, 2);
+    broker.refuses = row -> ParkedReason.UNROUTABLE;
+    relay(RelayConfigs.pipelined(relay), broker);
+    awaitParked(2);
+    outbox.insert("x", "r", "k0", "3");
+    awaitParked(3);
+    broker.refuses = row -> null;
+    awaitParked(0);
+    assertThat(broker.rows().stream().map(RefusalCasesIT::text)).containsExactly("1", "2", "3");
+  }
+
+  private static String text(OutboxRow row) {
+    return new String(row.message().body(), StandardCharsets.UTF_8);
   }
 
   @Test
