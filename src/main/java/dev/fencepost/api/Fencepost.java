@@ -79,7 +79,7 @@ public interface Fencepost {
   /**
    * Stops in order: takes in nothing more, waits for what is running up to {@code
    * worker.shutdown-deadline}, settles, gives its lanes back, closes its connections. The Vert.x
-   * instance stays open. Never fails.
+   * instance stays open. Asked again, it ends with the first. Never fails.
    */
   Future<Void> stop();
 

@@ -4,6 +4,7 @@ import dev.fencepost.admin.AdminParts;
 import dev.fencepost.admin.AdminVerticle;
 import dev.fencepost.config.ConfigDiff;
 import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.flow.Attempt;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.operations.Readiness;
@@ -14,6 +15,7 @@ import io.vertx.core.Vertx;
 import java.net.BindException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,7 +45,8 @@ public final class Service {
   private @Nullable RelayPart relay;
   private @Nullable WorkerPart worker;
   private volatile FencepostConfig config;
-  private boolean stopping;
+  private final AtomicBoolean stopping = new AtomicBoolean();
+  private final Promise<Void> stopped = Promise.promise();
 
   /** What is not of the configuration. */
   record Wiring(CodeHandlers handlers, Telemetry telemetry) {}
@@ -138,12 +141,15 @@ public final class Service {
     return this::reasons;
   }
 
-  /** Stops in order, each step with a deadline. Never fails. */
+  /** Stops in order, each step with a deadline; once, however often it is asked. Never fails. */
   public Future<Void> stop() {
-    if (stopping) {
-      return Future.succeededFuture();
+    if (stopping.compareAndSet(false, true)) {
+      Attempt.of(this::stopAll).onComplete(stopped);
     }
-    stopping = true;
+    return stopped.future();
+  }
+
+  private Future<Void> stopAll() {
     standing.expected(new Readiness.Reason("service", "stopping", "is stopping"));
     gate.close();
     List<Future<Void>> loops =
@@ -192,7 +198,7 @@ public final class Service {
   }
 
   private Future<Void> startParts() {
-    if (stopping) {
+    if (stopping.get()) {
       return Future.failedFuture(
           new FencepostException(FailureKind.INTERNAL, "stopped while starting"));
     }

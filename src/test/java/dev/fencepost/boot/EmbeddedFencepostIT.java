@@ -14,6 +14,7 @@ import dev.fencepost.testing.Ports;
 import dev.fencepost.testing.PostgresServer;
 import dev.fencepost.testing.TestServers;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.nio.file.Path;
 import java.util.List;
@@ -75,6 +76,35 @@ class EmbeddedFencepostIT {
     Await.until("the handler ran", () -> mailed.equals(List.of("one")));
     Await.result(fencepost.stop());
     assertThat(Await.result(vertx.executeBlocking(() -> "open"))).isEqualTo("open");
+  }
+
+  @Test
+  void whoStopsItTwiceWaitsForTheSameEnd() {
+    new Schema(ConfigLoader.parse(yaml, Map.of())).migrate(null);
+    Promise<Void> running = Promise.promise();
+    Promise<Receipt> run = Promise.promise();
+    Fencepost fencepost =
+        Fencepost.create(vertx, yaml)
+            .handler(
+                "mail",
+                "order.placed",
+                context -> {
+                  running.tryComplete();
+                  return run.future();
+                });
+    Await.result(fencepost.start());
+    PostgresServer.execute(
+        database,
+        "insert into fencepost.outbox (event_id, exchange, routing_key, type, payload)"
+            + " values ('one', 'orders', 'order.placed', 'order.placed', '{}')");
+    Await.result(running.future());
+
+    Future<Void> first = fencepost.stop();
+    Future<Void> second = fencepost.stop();
+    assertThat(second.isComplete()).as("while a handler runs").isFalse();
+    run.complete(Receipt.succeeded());
+    Await.result(second);
+    assertThat(first.succeeded()).isTrue();
   }
 
   @Test
