@@ -3,7 +3,9 @@ package dev.fencepost.admin;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** Prometheus' text format. */
 final class MetricsRoute {
@@ -22,17 +24,23 @@ final class MetricsRoute {
     if (access.hasToken() && !metrics.open()) {
       route.handler(access::check);
     }
+    Supplier<String> scrape = metrics.scrape();
+    if (scrape == null) {
+      route.handler(context -> context.fail(404));
+      return;
+    }
+    Callable<String> text = scrape::get;
     route.handler(
         context ->
             vertx
-                .executeBlocking(() -> metrics.scrape().get(), false)
+                .executeBlocking(text, false)
                 .timeout(DEADLINE_SECONDS, TimeUnit.SECONDS)
                 .onSuccess(
-                    text ->
+                    found ->
                         context
                             .response()
                             .putHeader("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-                            .end(text))
+                            .end(found))
                 .onFailure(context::fail));
   }
 }

@@ -10,6 +10,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,9 +58,9 @@ final class Telemetry {
     return metrics.worker();
   }
 
-  /** The text of {@code /metrics}; empty when Prometheus is turned off. */
-  Supplier<String> scrape() {
-    return prometheus ? metrics::scrape : () -> "";
+  /** The text of {@code /metrics}; null when Prometheus is turned off. */
+  @Nullable Supplier<String> scrape() {
+    return prometheus ? metrics::scrape : null;
   }
 
   LiveMetrics live() {

@@ -169,6 +169,15 @@ class AdminSecurityTest {
   }
 
   @Test
+  void withoutPrometheusThereIsNothingToScrape() throws Exception {
+    try (AdminServer server = AdminServer.withoutPrometheus(stores)) {
+      assertThat(await(server.request(HttpMethod.GET, "/metrics").send()).statusCode())
+          .isEqualTo(401);
+      assertThat(server.get("/metrics").statusCode()).isEqualTo(404);
+    }
+  }
+
+  @Test
   void metricsMayBePublic() throws Exception {
     try (AdminServer server = new AdminServer(AdminServer.TOKEN, true, stores.operations())) {
       assertThat(await(server.request(HttpMethod.GET, "/metrics").send()).statusCode())

@@ -42,6 +42,12 @@ public final class AdminServer implements AutoCloseable {
 
   public AdminServer(FencepostConfig.Admin config, boolean metricsOpen, Operations operations)
       throws Exception {
+    this(config, operations, new FencepostConfig.Metrics(true, false, metricsOpen));
+  }
+
+  private AdminServer(
+      FencepostConfig.Admin config, Operations operations, FencepostConfig.Metrics metrics)
+      throws Exception {
     host = config.host().replaceAll("[\\[\\]]", "");
     AdminVerticle verticle =
         new AdminVerticle(
@@ -49,13 +55,23 @@ public final class AdminServer implements AutoCloseable {
                 config,
                 operations,
                 () -> Future.succeededFuture(List.copyOf(reasons)),
-                new AdminParts.Metrics(() -> scrape.get(), () -> samples, metricsOpen)));
+                new AdminParts.Metrics(
+                    metrics.prometheus() ? () -> scrape.get() : null,
+                    () -> samples,
+                    metrics.open())));
     await(vertx.deployVerticle(verticle));
     port = verticle.port();
   }
 
   public static AdminServer withToken(FakeStores stores) throws Exception {
     return new AdminServer(TOKEN, false, stores.operations());
+  }
+
+  static AdminServer withoutPrometheus(FakeStores stores) throws Exception {
+    return new AdminServer(
+        new FencepostConfig.Admin("127.0.0.1", 0, TOKEN),
+        stores.operations(),
+        new FencepostConfig.Metrics(false, true, false));
   }
 
   public HttpRequest<Buffer> request(HttpMethod method, String path) {
