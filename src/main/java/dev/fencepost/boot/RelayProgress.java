@@ -59,10 +59,8 @@ final class RelayProgress implements RelayEvents {
   }
 
   @Override
-  public void lanesOwned(int owned) {
-    if (owned == 0) {
-      lanes.clear();
-    }
+  public void lanesOwned(Set<Integer> owned) {
+    lanes.keySet().retainAll(owned);
     metrics.lanesOwned(owned);
   }
 

@@ -4,7 +4,9 @@ import dev.fencepost.model.LagCause;
 import io.micrometer.core.instrument.Tags;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiPredicate;
 
 /** One age for each lane that this process owns, under the cause that holds now. */
 final class LaneAges {
@@ -24,29 +26,46 @@ final class LaneAges {
     lanes.compute(
         lane,
         (number, before) -> {
-          Lane now = before;
-          if (before == null || before.cause != cause) {
-            now = new Lane(cause);
-            register(number, before, now);
-          }
+          Lane now = before == null || before.cause != cause ? new Lane(cause) : before;
           now.age = oldest.toNanos() / NANOS;
           now.toldAt = System.nanoTime();
+          if (now != before) {
+            register(number, before, now);
+          }
           return now;
         });
   }
 
+  /** Drops all others at once. */
+  void retain(Set<Integer> owned) {
+    dropUnless((number, lane) -> owned.contains(number));
+  }
+
   void dropStale() {
+    dropUnless((number, lane) -> !stale(lane));
+  }
+
+  private void dropUnless(BiPredicate<Integer, Lane> kept) {
     for (Integer number : lanes.keySet()) {
       lanes.computeIfPresent(
           number,
           (n, lane) -> {
-            if (System.nanoTime() - lane.toldAt < staleNanos) {
+            if (kept.test(n, lane)) {
               return lane;
             }
             instruments.removeGauge(NAME, tags(n, lane.cause));
             return null;
           });
     }
+  }
+
+  private boolean stale(Lane lane) {
+    return System.nanoTime() - lane.toldAt >= staleNanos;
+  }
+
+  /** Over JMX a gauge is read without a word to us: a stale one has no value. */
+  private double age(Lane lane) {
+    return stale(lane) ? Double.NaN : lane.age;
   }
 
   private void register(int number, Lane before, Lane now) {
@@ -58,7 +77,7 @@ final class LaneAges {
         "Age of the oldest row that is not published yet, and why it waits",
         tags(number, now.cause),
         now,
-        lane -> lane.age);
+        this::age);
   }
 
   private static Tags tags(int lane, LagCause cause) {

@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
@@ -25,7 +26,8 @@ final class RelayMeters implements RelayEvents {
 
   /**
    * @param lanes how many there are
-   * @param stale after so long without news a lane is taken for somebody else's
+   * @param stale after so long without news, as while the database is away, a lane may be somebody
+   *     else's
    */
   RelayMeters(Instruments instruments, int lanes, Duration stale) {
     published = new Counter[lanes];
@@ -68,7 +70,7 @@ final class RelayMeters implements RelayEvents {
     ages = new LaneAges(instruments, stale);
   }
 
-  /** Before the metrics are read: drops lanes that went elsewhere. */
+  /** Before the metrics are read: drops lanes that may have gone elsewhere. */
   void refresh() {
     ages.dropStale();
   }
@@ -113,8 +115,14 @@ final class RelayMeters implements RelayEvents {
   }
 
   @Override
-  public void lanesOwned(int lanes) {
-    owned.set(lanes);
+  public void lanesOwned(Set<Integer> lanes) {
+    owned.set(lanes.size());
+    for (int lane = 0; lane < unconfirmed.length(); lane++) {
+      if (!lanes.contains(lane)) {
+        unconfirmed.set(lane, 0);
+      }
+    }
+    ages.retain(lanes);
   }
 
   private boolean known(int lane) {

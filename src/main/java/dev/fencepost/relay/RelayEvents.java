@@ -3,6 +3,7 @@ package dev.fencepost.relay;
 import dev.fencepost.model.LagCause;
 import dev.fencepost.model.ParkedReason;
 import java.time.Duration;
+import java.util.Set;
 
 /**
  * Port: what the relay tells of itself. Cheap calls on the event loop; implementations never throw.
@@ -23,5 +24,9 @@ public interface RelayEvents {
 
   void parked(long rows);
 
-  void lanesOwned(int lanes);
+  /**
+   * The lanes that are owned from now on, those that drain included. What was told of any other
+   * lane holds no more.
+   */
+  void lanesOwned(Set<Integer> lanes);
 }

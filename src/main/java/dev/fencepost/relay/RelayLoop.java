@@ -173,7 +173,7 @@ public final class RelayLoop implements LaneLeases.Fleet {
     }
     leaving.remove(number);
     LOG.info("lane {} taken fence={}", number, taken.fence());
-    ports.events().lanesOwned(lanes.size());
+    tellOwned();
     loop.start();
     turns.soon();
   }
@@ -215,8 +215,13 @@ public final class RelayLoop implements LaneLeases.Fleet {
   private Future<Void> forget(LaneLoop lane) {
     lanes.remove(lane.number(), lane);
     leaving.remove(lane.number());
-    ports.events().lanesOwned(lanes.size());
-    return Attempt.of(lane::stop);
+    Future<Void> stopped = Attempt.of(lane::stop);
+    tellOwned(); // last: nothing more is told of it
+    return stopped;
+  }
+
+  private void tellOwned() {
+    ports.events().lanesOwned(Set.copyOf(lanes.keySet()));
   }
 
   @Override

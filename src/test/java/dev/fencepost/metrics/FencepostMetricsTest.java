@@ -129,7 +129,21 @@ class FencepostMetricsTest {
   }
 
   @Test
-  void aLaneThatWentElsewhereIsDropped() {
+  void ofALaneThatIsNotOwnedAnyMoreNothingIsLeft() {
+    MetricsFixture.oneOfEach(metrics);
+    metrics.relay().lag(4, Duration.ofSeconds(9), LagCause.BROKER_BLOCKED);
+    metrics.relay().lanesOwned(Set.of(4));
+    Scrape scrape = Scrape.of(metrics.scrape());
+
+    assertThat(scrape.value("fencepost_relay_lanes_owned")).isEqualTo(1);
+    assertThat(scrape.value("fencepost_relay_unconfirmed")).isEqualTo(5);
+    assertThat(scrape.named("fencepost_relay_oldest_unpublished_age_seconds"))
+        .extracting(sample -> sample.labels().get("lane"))
+        .containsExactly("4");
+  }
+
+  @Test
+  void aLaneOfWhichNothingIsHeardIsDropped() {
     String name = "fencepost_relay_oldest_unpublished_age_seconds";
     try (FencepostMetrics quick =
         new FencepostMetrics(

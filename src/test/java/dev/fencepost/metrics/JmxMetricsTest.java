@@ -2,8 +2,12 @@ package dev.fencepost.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.fencepost.model.LagCause;
+import dev.fencepost.testing.Await;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import javax.management.MBeanServerConnection;
@@ -79,6 +83,33 @@ class JmxMetricsTest {
       server.stop();
     }
     assertThat(ManagementFactory.getPlatformMBeanServer().queryNames(OURS, null)).isEmpty();
+  }
+
+  /** Nobody scrapes: what is read is what there is. */
+  @Test
+  void ofALaneThatIsNotOwnedAnyMoreNothingIsLeft() throws Exception {
+    try (FencepostMetrics metrics =
+        new FencepostMetrics(MetricsFixture.config("metrics: {prometheus: false}"))) {
+      MetricsFixture.oneOfEach(metrics);
+      metrics.relay().lanesOwned(Set.of(4));
+      MBeanServerConnection server = ManagementFactory.getPlatformMBeanServer();
+
+      assertThat(metricsIn(server)).doesNotContain("fencepostRelayOldestUnpublishedAge");
+      assertThat(value(server, "fencepostRelayUnconfirmed", "gauges", "Value")).isEqualTo(5);
+    }
+  }
+
+  @Test
+  void anAgeThatIsNotRenewedHasNoValue() throws Exception {
+    try (FencepostMetrics metrics =
+        new FencepostMetrics(
+            MetricsFixture.config("relay: {lease: {ttl: 30ms, renew-every: 10ms}}"))) {
+      metrics.relay().lag(1, Duration.ofSeconds(5), LagCause.NONE);
+      String bean = "fencepostRelayOldestUnpublishedAge.cause.none.lane.1";
+      MBeanServerConnection server = ManagementFactory.getPlatformMBeanServer();
+
+      Await.until("stale", () -> Double.isNaN(value(server, bean, "gauges", "Value")));
+    }
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.fencepost.model.RecoveryDecision;
 import dev.fencepost.worker.WorkerEvents.Outcome;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 
 /** Metrics of a small configuration, and one of every event. */
 final class MetricsFixture {
@@ -36,7 +37,7 @@ final class MetricsFixture {
     metrics.relay().unconfirmed(4, 5);
     metrics.relay().lag(3, Duration.ofMillis(1_500), LagCause.KEY_PARKED);
     metrics.relay().parked(4);
-    metrics.relay().lanesOwned(2);
+    metrics.relay().lanesOwned(Set.of(3, 4));
     metrics.worker().delivered("mail", true);
     metrics.worker().delivered("mail", false);
     metrics.worker().acknowledged("mail", Duration.ofMillis(40));

@@ -10,6 +10,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -119,8 +120,8 @@ final class RelayProcess implements AutoCloseable {
     public void parked(long rows) {}
 
     @Override
-    public void lanesOwned(int lanes) {
-      owned = lanes;
+    public void lanesOwned(Set<Integer> lanes) {
+      owned = lanes.size();
     }
   }
 }
