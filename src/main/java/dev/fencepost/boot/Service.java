@@ -12,7 +12,8 @@ import dev.fencepost.pg.Migrations;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import java.net.BindException;
+import java.net.SocketException;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -190,9 +191,10 @@ public final class Service {
   private FencepostException cannotListen(Throwable failure) {
     FencepostConfig.Admin where = config.operation().admin();
     String address = "admin: cannot listen on " + where.host() + ":" + where.port() + ": ";
-    boolean taken = failure instanceof BindException;
+    // A port that is taken or may not be had, an address of another machine, a name of none.
+    boolean wrong = failure instanceof SocketException || failure instanceof UnknownHostException;
     return new FencepostException(
-        taken ? FailureKind.CONFIGURATION : FailureKind.INTERNAL,
+        wrong ? FailureKind.CONFIGURATION : FailureKind.INTERNAL,
         address + failure.getMessage(),
         failure);
   }

@@ -83,13 +83,20 @@ final class HandlerSection {
       return null;
     }
     if (secret.startsWith(SECRET_PREFIX)) {
-      try {
-        Base64.getDecoder().decode(secret.substring(SECRET_PREFIX.length()));
-      } catch (IllegalArgumentException e) {
-        section.fault("secret", Redaction.HIDDEN + " is not base64 after whsec_", "whsec_BASE64");
+      String problem = keyProblem(secret.substring(SECRET_PREFIX.length()));
+      if (problem != null) {
+        section.fault("secret", Redaction.HIDDEN + problem + " after whsec_", "whsec_BASE64");
       }
     }
     return secret;
+  }
+
+  private static @Nullable String keyProblem(String base64) {
+    try {
+      return Base64.getDecoder().decode(base64).length == 0 ? " has no key" : null;
+    } catch (IllegalArgumentException e) {
+      return " is not base64";
+    }
   }
 
   private static @Nullable String probe(Section http, Section section) {
@@ -122,7 +129,12 @@ final class HandlerSection {
   }
 
   private static @Nullable Handler javaClass(Section section) {
-    String name = new Values(section).matchingOrNull("class", CLASS, "the name of a Java class");
+    String allowed = "the name of a Java class";
+    String name = new Values(section).matchingOrNull("class", CLASS, allowed);
+    if (name == null && section.has("class") && section.sound("class")) {
+      // As a variable that is not set leaves it: the activity would be gone without a word.
+      section.fault("class", "is empty", allowed);
+    }
     return name == null ? null : new Handler.JavaClass(name);
   }
 }

@@ -11,14 +11,19 @@ import io.micrometer.jmx.JmxMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes meters. They are recorded once, for Prometheus; JMX reads the same counts when it is asked,
  * so that a second reader costs the hot path nothing.
  */
 final class Instruments {
+  private static final Logger LOG = LoggerFactory.getLogger(Instruments.class);
+
   private final PrometheusMeterRegistry registry;
   private final @Nullable JmxMeterRegistry jmx;
 
@@ -29,9 +34,7 @@ final class Instruments {
 
   Counter counter(String name, String description, Tags tags) {
     Counter counter = Counter.builder(name).description(description).tags(tags).register(registry);
-    if (jmx != null) {
-      FunctionCounter.builder(name, counter, Counter::count).tags(tags).register(jmx);
-    }
+    mirror(jmx -> FunctionCounter.builder(name, counter, Counter::count).tags(tags).register(jmx));
     return counter;
   }
 
@@ -42,25 +45,23 @@ final class Instruments {
             .tags(tags)
             .serviceLevelObjectives(buckets)
             .register(registry);
-    if (jmx != null) {
-      FunctionTimer.builder(
-              name,
-              timer,
-              Timer::count,
-              t -> t.totalTime(TimeUnit.NANOSECONDS),
-              TimeUnit.NANOSECONDS)
-          .tags(tags)
-          .register(jmx);
-    }
+    mirror(
+        jmx ->
+            FunctionTimer.builder(
+                    name,
+                    timer,
+                    Timer::count,
+                    t -> t.totalTime(TimeUnit.NANOSECONDS),
+                    TimeUnit.NANOSECONDS)
+                .tags(tags)
+                .register(jmx));
     return timer;
   }
 
   /** A gauge of what {@code state} says; the state is held by the meter. */
   <T> void gauge(String name, String description, Tags tags, T state, ToDoubleFunction<T> value) {
     gauge(registry, name, description, tags, state, value);
-    if (jmx != null) {
-      gauge(jmx, name, description, tags, state, value);
-    }
+    mirror(jmx -> gauge(jmx, name, description, tags, state, value));
   }
 
   /** Takes a gauge away: what it told of is not this process's any more. */
@@ -68,6 +69,17 @@ final class Instruments {
     remove(registry, name, tags);
     if (jmx != null) {
       remove(jmx, name, tags);
+    }
+  }
+
+  /** Names of MBeans have no spaces: types that differ in those alone would be one and the same. */
+  private void mirror(Consumer<JmxMeterRegistry> register) {
+    if (jmx != null) {
+      try {
+        register.accept(jmx);
+      } catch (IllegalArgumentException taken) {
+        LOG.warn("one metric less in JMX: {}", taken.getMessage());
+      }
     }
   }
 

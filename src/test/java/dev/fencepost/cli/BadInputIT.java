@@ -83,6 +83,16 @@ class BadInputIT {
   }
 
   @Test
+  void anAdminHostThatThereIsNot() throws IOException {
+    Path file = config(database, broker);
+    Files.writeString(
+        file,
+        Files.readString(file)
+            .replace("admin: {", "admin: {token: secret, host: no-such-host.invalid, "));
+    assertRefused(run(file), "admin: cannot listen on no-such-host.invalid:");
+  }
+
+  @Test
   void aWrongDatabasePassword() throws IOException {
     Path file = config(PostgresServer.uriAs(database, "postgres", "wrong"), broker);
     Ended migrate = command("migrate", "-c", file.toString());

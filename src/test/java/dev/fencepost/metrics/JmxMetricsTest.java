@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fencepost.model.LagCause;
 import dev.fencepost.testing.Await;
+import dev.fencepost.config.ConfigLoader;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import javax.management.MBeanServerConnection;
@@ -109,6 +111,21 @@ class JmxMetricsTest {
       MBeanServerConnection server = ManagementFactory.getPlatformMBeanServer();
 
       Await.until("stale", () -> Double.isNaN(value(server, bean, "gauges", "Value")));
+    }
+  }
+
+  @Test
+  void typesThatLookAlikeAsMBeansAreNoReasonNotToStart() {
+    String types =
+        "{'a b': {kind: pure, handler: {class: B}}, a_b: {kind: pure, handler: {class: B}}}";
+    try (FencepostMetrics metrics =
+        new FencepostMetrics(
+            ConfigLoader.parse("queues: {q: {queue: q, activities: " + types + "}}", Map.of()))) {
+      metrics.worker().retried("q", "a_b");
+      assertThat(
+              Scrape.of(metrics.scrape())
+                  .value("fencepost_worker_retries_total", "queue", "q", "type", "a_b"))
+          .isEqualTo(1);
     }
   }
 
