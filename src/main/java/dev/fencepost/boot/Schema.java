@@ -21,7 +21,7 @@ public final class Schema {
   }
 
   /** What a migration did. */
-  public record Migrated(List<String> applied, String version, boolean rebased) {}
+  public record Migrated(List<String> applied, String version, boolean retained, boolean rebased) {}
 
   /** Without laying the outbox anew. */
   public Migrated migrate(@Nullable String role) {
@@ -48,7 +48,10 @@ public final class Schema {
                           .map(
                               v ->
                                   new Migrated(
-                                      applied.applied(), applied.version(), applied.rebased())));
+                                      applied.applied(),
+                                      applied.version(),
+                                      applied.retained(),
+                                      applied.rebased())));
         });
   }
 

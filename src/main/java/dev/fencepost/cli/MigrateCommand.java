@@ -77,6 +77,9 @@ final class MigrateCommand implements Callable<Integer> {
                 + String.join(", ", applied)
                 + ", now version "
                 + migrated.version());
+    if (migrated.retained()) {
+      out.println("relay.retention is in force as configured");
+    }
     if (rebase) {
       out.println(
           migrated.rebased()

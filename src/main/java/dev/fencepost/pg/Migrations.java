@@ -18,6 +18,7 @@ import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.MigrationInfo;
 import org.flywaydb.core.api.MigrationInfoService;
 import org.flywaydb.core.api.MigrationState;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Creates and upgrades the schema ({@code db/migration} on the class path), with its own history
@@ -46,9 +47,10 @@ public final class Migrations {
   /**
    * @param applied versions, in order
    * @param version the schema's version now
+   * @param retained whether another retention was put in force
    * @param rebased whether the outbox was laid anew
    */
-  public record Applied(List<String> applied, String version, boolean rebased) {}
+  public record Applied(List<String> applied, String version, boolean retained, boolean rebased) {}
 
   /**
    * Brings the schema up to date and completes with what was done. Several at once are safe: one
@@ -68,13 +70,11 @@ public final class Migrations {
                     .map(m -> m.version.isEmpty() ? m.description : m.version)
                     .toList();
             SchemaLayout layout = layout();
-            layout.apply(lock);
-            String sql = rebase ? layout.rebase(lock) : null;
-            if (sql != null) {
-              Rebase.run(lock, sql);
-            }
+            boolean retained = run(lock, layout.retention(lock));
+            boolean rebased = rebase && run(lock, layout.rebase(lock));
             layout.check(lock);
-            return new Applied(versions, String.valueOf(current(flyway(lock).info())), sql != null);
+            String version = String.valueOf(current(flyway(lock).info()));
+            return new Applied(versions, version, retained, rebased);
           }
         });
   }
@@ -103,13 +103,39 @@ public final class Migrations {
             if (!parts.isEmpty() && !schemaExists(connection)) {
               parts.add(0, "create schema " + schema() + ";\n");
             }
-            if (rebase && parts.isEmpty()) {
-              String sql = layout().rebase(connection);
-              parts.addAll(sql == null ? List.of() : List.of("-- re-base\nbegin;", sql, "commit;"));
+            SchemaLayout layout = layout();
+            if (layout.laid(connection)) { // migrations lay it as the configuration says
+              transaction("relay.retention", layout.retention(connection), parts);
+              transaction("re-base", rebase ? layout.rebase(connection) : null, parts);
             }
             return String.join("\n", parts);
           }
         });
+  }
+
+  private static void transaction(String title, @Nullable String sql, List<String> parts) {
+    if (sql != null) {
+      parts.addAll(List.of("-- " + title + "\nbegin;", sql, "commit;"));
+    }
+  }
+
+  /** In one transaction; false for none. */
+  private static boolean run(Connection connection, @Nullable String sql) throws SQLException {
+    if (sql == null) {
+      return false;
+    }
+    boolean before = connection.getAutoCommit();
+    connection.setAutoCommit(false);
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+      connection.commit();
+      return true;
+    } catch (SQLException e) {
+      connection.rollback();
+      throw e;
+    } finally {
+      connection.setAutoCommit(before);
+    }
   }
 
   /**

@@ -1,9 +1,5 @@
 package dev.fencepost.pg;
 
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
-
 /**
  * Lays the outbox anew, in one transaction: after a dump and restore, where the transaction ids of
  * rows and snapshots mean nothing any more, and for another number of lanes. What is not published
@@ -106,19 +102,5 @@ final class Rebase {
     return TEXT.replace("${lane}", relaid ? LANE.strip() : "")
         .replace("${schema}", schema)
         .replace("${lanes}", Integer.toString(lanes));
-  }
-
-  static void run(Connection connection, String sql) throws SQLException {
-    boolean before = connection.getAutoCommit();
-    connection.setAutoCommit(false);
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-      connection.commit();
-    } catch (SQLException e) {
-      connection.rollback();
-      throw e;
-    } finally {
-      connection.setAutoCommit(before);
-    }
   }
 }

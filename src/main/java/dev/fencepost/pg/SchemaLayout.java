@@ -34,9 +34,15 @@ final class SchemaLayout {
 
   private static final String REBASE = "`fencepost migrate -c FILE --rebase`";
 
-  private static final String SLOT_DEFAULT =
-      "alter table ${schema}.outbox alter column slot set default"
-          + " (((extract(epoch from clock_timestamp())::bigint / ${slotSeconds}) % 8)::smallint)";
+  /** Rows that are there keep the slot they are in. */
+  private static final String RETENTION =
+      """
+      alter table ${schema}.outbox alter column slot set default
+        (((extract(epoch from clock_timestamp())::bigint / ${slotSeconds}) % 8)::smallint);
+      update ${schema}.relay_layout set slot_seconds = ${slotSeconds};
+      """;
+
+  private static final String LAID = "select to_regclass('${schema}.relay_layout') is not null";
 
   private static final String DIFFERS =
       "select 1 from ${schema}.relay_layout where slot_seconds <> ${slotSeconds}";
@@ -91,25 +97,32 @@ final class SchemaLayout {
     }
   }
 
-  /** Makes retention that of the configuration; rows that are there keep the slot they are in. */
-  void apply(Connection connection) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      boolean differs;
-      try (ResultSet rows = statement.executeQuery(sql(DIFFERS))) {
-        differs = rows.next();
-      }
-      if (differs) {
-        // In this order: a crash in between is found, and mended by doing it again.
-        statement.execute(sql(SLOT_DEFAULT));
-        statement.execute(sql("update ${schema}.relay_layout set slot_seconds = ${slotSeconds}"));
-      }
+  /** Whether there is an outbox, of whatever version. */
+  boolean laid(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(sql(LAID))) {
+      return row.next() && row.getBoolean(1);
+    }
+  }
+
+  /**
+   * The SQL that makes retention that of the configuration, to be run in one transaction; null when
+   * it is.
+   *
+   * @param connection on which the outbox is laid
+   */
+  @Nullable String retention(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql(DIFFERS))) {
+      return rows.next() ? sql(RETENTION) : null;
     }
   }
 
   /**
    * The SQL that lays the outbox anew, or null when it lies as it should.
    *
-   * @param connection on which the schema is up to date
+   * @param connection on which the outbox is laid, by whatever version: what is read is there since
+   *     the first
    */
   @Nullable String rebase(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement();

@@ -96,7 +96,8 @@ class MigrationsIT {
     assertThat(failureOf(longer.check()))
         .hasMessageContaining("relay.retention")
         .hasMessageContaining("fencepost migrate -c FILE");
-    Await.result(longer.migrate());
+    assertThat(Await.result(longer.migrate()).retained()).isTrue();
+    assertThat(Await.result(longer.migrate()).retained()).isFalse();
     Await.result(longer.check());
     assertThat(failureOf(migrations("fencepost").check()).kind())
         .isEqualTo(FailureKind.SCHEMA_MISMATCH);
@@ -111,6 +112,41 @@ class MigrationsIT {
       assertThat(rows.next()).isTrue();
       assertThat(rows.getBoolean(1)).isTrue();
     }
+  }
+
+  /** What a dry run prints does what the command does: a person may run it instead. */
+  @Test
+  void dryRunPrintsAnotherRetentionAndNumberOfLanes() throws Exception {
+    Await.result(migrations("fencepost").migrate());
+    Migrations changed = new Migrations(vertx, config(uri, "fencepost", 8, Duration.ofHours(12)));
+
+    String sql = Await.result(changed.pending(true));
+    assertThat(Await.result(changed.pending()))
+        .contains("set slot_seconds = 7200")
+        .doesNotContain("re-base");
+    try (Connection connection = PostgresServer.connect(uri)) {
+      connection.createStatement().execute(sql);
+    }
+
+    Await.result(changed.check());
+    assertThat(Await.result(changed.pending(true))).isEmpty();
+    Migrations.Applied left = Await.result(changed.migrate(true));
+    assertThat(left.retained()).isFalse();
+    assertThat(left.rebased()).isFalse();
+  }
+
+  @Test
+  void dryRunPrintsWhatFollowsAMigration() {
+    Await.result(migrations("fencepost").migrate());
+    PostgresServer.execute(uri, "delete from fencepost.schema_history where version = '7'");
+
+    String sql =
+        Await.result(
+            new Migrations(vertx, config(uri, "fencepost", 8, Duration.ofHours(12))).pending(true));
+
+    assertThat(sql)
+        .containsSubsequence(
+            "-- V7__", "-- relay.retention", "slot_seconds = 7200", "-- re-base", "lanes = 8");
   }
 
   @Test
