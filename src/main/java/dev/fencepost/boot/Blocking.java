@@ -17,7 +17,7 @@ import java.util.function.Function;
 /** From the thread of a command into Vert.x and back. Never used on an event loop. */
 public final class Blocking {
 
-  private static final Duration CLOSING = Duration.ofSeconds(10);
+  static final Duration CLOSING = Duration.ofSeconds(10);
 
   /** Between two looks. */
   private static final Duration PAUSE = Duration.ofMillis(50);
@@ -30,12 +30,21 @@ public final class Blocking {
    * @throws FencepostException the work's failure; TIMEOUT when it did not end by the deadline
    */
   public static <T> T call(Duration deadline, Function<Vertx, Future<T>> work) {
-    Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
+    Vertx vertx = vertx();
     try {
       return await(work.apply(vertx), deadline);
     } finally {
-      await(vertx.close().otherwiseEmpty(), CLOSING);
+      close(vertx);
     }
+  }
+
+  /** For a command, to be closed by {@link #close}. */
+  static Vertx vertx() {
+    return Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
+  }
+
+  static void close(Vertx vertx) {
+    await(vertx.close().otherwiseEmpty(), CLOSING);
   }
 
   /** Waits for a future; its failure is thrown. */

@@ -7,7 +7,7 @@ import picocli.CommandLine.Option;
 /** How much of a list. */
 final class ListOptions {
   private static final int FOR_PEOPLE = 100;
-  private static final int ALL = 10_000_000;
+  private static final int ALL = Integer.MAX_VALUE;
 
   @Option(
       names = "--limit",

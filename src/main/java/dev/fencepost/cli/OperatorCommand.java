@@ -1,13 +1,11 @@
 package dev.fencepost.cli;
 
-import dev.fencepost.flow.Steps;
 import dev.fencepost.operations.ActivityHistory;
 import dev.fencepost.operations.BulkResult;
 import dev.fencepost.operations.Operations;
 import dev.fencepost.operations.Page;
 import dev.fencepost.operations.ViewRow;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -15,9 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -42,10 +38,12 @@ abstract class OperatorCommand implements Callable<Integer> {
 
   @Override
   public final Integer call() {
-    int code = run();
-    out().flush();
-    err().flush();
-    return code;
+    try {
+      return run();
+    } finally {
+      out().flush();
+      err().flush();
+    }
   }
 
   abstract int run();
@@ -56,7 +54,9 @@ abstract class OperatorCommand implements Callable<Integer> {
   }
 
   <T> T ask(Duration deadline, Function<Operations, Future<T>> question) {
-    return sessions.call(config.load(), deadline, question);
+    try (Sessions.Session session = sessions.open(config.load())) {
+      return session.ask(deadline, question);
+    }
   }
 
   boolean json() {
@@ -76,7 +76,7 @@ abstract class OperatorCommand implements Callable<Integer> {
   }
 
   /**
-   * Prints a list, page after page.
+   * Prints a list, page after page; JSON as the pages come, however many there are.
    *
    * @param columns {@code HEAD=column} pairs of the table for people
    */
@@ -85,41 +85,24 @@ abstract class OperatorCommand implements Callable<Integer> {
       String nothing,
       List<String> columns,
       Function<Operations, Function<Page.Request, Future<Page<ViewRow>>>> source) {
-    int limit = options.limit(json);
-    Page<ViewRow> found =
-        ask(READING, operations -> pages(source.apply(operations), limit, options.after()));
+    List<ViewRow> found = new ArrayList<>();
+    JsonRows array = new JsonRows(out());
+    String next;
+    try (Sessions.Session session = sessions.open(config.load())) {
+      Pages pages = new Pages(session, source, options.limit(json), options.after());
+      next = pages.read(json ? array::print : found::addAll);
+    }
     if (json) {
-      JsonArray array = new JsonArray();
-      found.items().forEach(row -> array.add(row.toJson()));
-      out().println(array.encodePrettily());
-    } else if (found.items().isEmpty()) {
+      array.end();
+    } else if (found.isEmpty()) {
       out().println(nothing);
     } else {
-      table(found.items(), columns).print(out());
+      table(found, columns).print(out());
     }
-    if (found.next() != null) {
-      err().println("there are more: --after " + found.next());
+    if (next != null) {
+      err().println("there are more: --after " + next);
     }
     return ExitCode.DONE;
-  }
-
-  private static Future<Page<ViewRow>> pages(
-      Function<Page.Request, Future<Page<ViewRow>>> source, int limit, @Nullable String after) {
-    List<ViewRow> all = new ArrayList<>();
-    AtomicReference<@Nullable String> next = new AtomicReference<>(after);
-    return Steps.until(
-            () ->
-                source
-                    .apply(
-                        new Page.Request(
-                            Math.min(limit - all.size(), Page.Request.MAX), next.get()))
-                    .map(
-                        page -> {
-                          all.addAll(page.items());
-                          next.set(page.next());
-                          return page.next() != null && all.size() < limit;
-                        }))
-        .map(done -> new Page<>(all, next.get()));
   }
 
   private TextTable table(List<ViewRow> rows, List<String> columns) {

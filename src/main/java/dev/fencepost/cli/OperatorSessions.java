@@ -10,8 +10,19 @@ import java.util.function.Function;
 /** The use cases over the database of the configuration. */
 final class OperatorSessions implements Sessions {
   @Override
-  public <T> T call(
-      FencepostConfig config, Duration deadline, Function<Operations, Future<T>> question) {
-    return OperatorSession.call(config, deadline, question);
+  public Session open(FencepostConfig config) {
+    return new OverDatabase(OperatorSession.open(config));
+  }
+
+  private record OverDatabase(OperatorSession session) implements Session {
+    @Override
+    public <T> T ask(Duration deadline, Function<Operations, Future<T>> question) {
+      return session.ask(deadline, question);
+    }
+
+    @Override
+    public void close() {
+      session.close();
+    }
   }
 }

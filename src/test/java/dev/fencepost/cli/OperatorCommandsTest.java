@@ -1,6 +1,7 @@
 package dev.fencepost.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.model.ActivityState;
@@ -11,6 +12,7 @@ import dev.fencepost.operations.DeadLetterChanges;
 import dev.fencepost.operations.FakeStores;
 import dev.fencepost.operations.Operations;
 import io.vertx.core.Future;
+import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
@@ -18,6 +20,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.BeforeEach;
@@ -28,11 +31,19 @@ import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 class OperatorCommandsTest {
+  private static final Duration MINUTE = Duration.ofMinutes(1);
+
   private final FakeStores stores = new FakeStores();
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
   @TempDir private Path folder;
   private CommandLine line;
+
+  /** Of each question asked. */
+  private final List<Duration> deadlines = new ArrayList<>();
+
+  /** How many are answered; later ones are not in time. */
+  private int answers = Integer.MAX_VALUE;
 
   @BeforeEach
   void build() throws Exception {
@@ -60,13 +71,24 @@ class OperatorCommandsTest {
 
   private final class Fakes implements Sessions {
     @Override
-    public <T> T call(
-        FencepostConfig config, Duration deadline, Function<Operations, Future<T>> question) {
-      Future<T> answer = question.apply(stores.operations());
-      if (answer.failed()) {
-        throw (RuntimeException) answer.cause();
-      }
-      return answer.result();
+    public Session open(FencepostConfig config) {
+      return new Session() {
+        @Override
+        public <T> T ask(Duration deadline, Function<Operations, Future<T>> question) {
+          deadlines.add(deadline);
+          if (deadlines.size() > answers) {
+            throw new FencepostException(FailureKind.TIMEOUT, "not done within 60 s");
+          }
+          Future<T> answer = question.apply(stores.operations());
+          if (answer.failed()) {
+            throw (RuntimeException) answer.cause();
+          }
+          return answer.result();
+        }
+
+        @Override
+        public void close() {}
+      };
     }
   }
 
@@ -109,6 +131,36 @@ class OperatorCommandsTest {
     assertThat(out.toString()).contains("e-1100");
     assertThat(run("activities", "list", "--state", "dead")).isZero();
     assertThat(out.toString().strip()).isEqualTo("no activity passes this filter");
+  }
+
+  /** However many pages there are: each is printed as it comes, within a deadline of its own. */
+  @Test
+  void aListInJsonIsPrintedPageByPage() {
+    for (int i = 1000; i < 3500; i++) {
+      stores.activity("mail", "e-" + i, ActivityState.RUNNING, 1);
+    }
+    assertThat(run("activities", "list", "--json")).isZero();
+    JsonArray whole = new JsonArray(out.toString());
+    assertThat(whole).hasSize(2500);
+    assertThat(out.toString().strip()).isEqualTo(whole.encodePrettily());
+    assertThat(deadlines).containsExactly(MINUTE, MINUTE, MINUTE);
+
+    deadlines.clear();
+    answers = 2;
+    assertThat(run("activities", "list", "--json")).isEqualTo(3);
+    assertThat(out.toString()).contains("e-1000", "e-2999").doesNotContain("e-3000");
+    assertThatThrownBy(() -> new JsonArray(out.toString())).isInstanceOf(DecodeException.class);
+    String cut = err.toString().strip();
+    assertThat(cut)
+        .matches(
+            "the list is cut off after 2000 rows \\(to go on: --after \\S+\\): not done within 60 s");
+
+    answers = Integer.MAX_VALUE;
+    String after = cut.replaceAll(".*--after (\\S+)\\).*", "$1");
+    assertThat(run("activities", "list", "--json", "--after", after)).isZero();
+    assertThat(new JsonArray(out.toString())).hasSize(500);
+    assertThat(run("activities", "list", "--state", "dead", "--json")).isZero();
+    assertThat(new JsonArray(out.toString())).isEmpty();
   }
 
   @Test
