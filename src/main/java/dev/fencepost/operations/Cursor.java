@@ -49,7 +49,7 @@ public final class Cursor {
   /** A textual part of a cursor. */
   public static String text(JsonArray key, int index) {
     if (key.getValue(index) instanceof String s) {
-      return s;
+      return Input.storable("after", s);
     }
     throw Input.refused("after", key.encode(), "the \"next\" of an earlier page");
   }

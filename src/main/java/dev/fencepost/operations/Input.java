@@ -2,6 +2,7 @@ package dev.fencepost.operations;
 
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
+import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,6 +25,9 @@ public final class Input {
   /** Longest name, id or key that is looked up. */
   private static final int MAX_NAME = 1024;
 
+  /** Of AMQP's short strings, in UTF-8. */
+  private static final int MAX_SHORT_STRING = 255;
+
   private static final int MAX_SHOWN = 80;
   private static final DateTimeFormatter ISO =
       new DateTimeFormatterBuilder()
@@ -31,6 +35,9 @@ public final class Input {
           .optionalStart()
           .appendOffset("+HH:mm", "Z")
           .toFormatter(Locale.ROOT);
+  // Within what a timestamp of PostgreSQL can hold.
+  private static final Instant EARLIEST = Instant.parse("0001-01-01T00:00:00Z");
+  private static final Instant END = Instant.parse("+10000-01-01T00:00:00Z");
   private static final Pattern AGO = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
 
   private Input() {}
@@ -60,10 +67,26 @@ public final class Input {
     return value == null || value.isEmpty() ? null : storable(field, value, MAX_NAME);
   }
 
+  /** What AMQP has as a short string, such as an exchange or a routing key; it may be empty. */
+  static void shortString(String field, @Nullable String value) {
+    if (value == null) {
+      return;
+    }
+    if (value.getBytes(StandardCharsets.UTF_8).length > MAX_SHORT_STRING) {
+      throw refused(field, value, "at most " + MAX_SHORT_STRING + " bytes of UTF-8");
+    }
+    storable(field, value);
+  }
+
   private static String storable(String field, String value, int maxLength) {
     if (value.length() > maxLength) {
       throw refused(field, value, "at most " + maxLength + " characters");
     }
+    return storable(field, value);
+  }
+
+  /** PostgreSQL's text has no NUL. */
+  static String storable(String field, String value) {
     if (value.indexOf('\0') >= 0) {
       throw refused(field, value.replace('\0', '?'), "text without NUL");
     }
@@ -127,25 +150,33 @@ public final class Input {
     if (value == null || value.isEmpty()) {
       return null;
     }
-    Matcher ago = AGO.matcher(value);
     try {
-      if (ago.matches()) {
-        return now.minus(span(Long.parseLong(ago.group(1)), ago.group(2)));
+      Instant time = time(value, now);
+      if (!time.isBefore(EARLIEST) && time.isBefore(END)) {
+        return time;
       }
-      if (value.length() == 10) {
-        return LocalDate.parse(value).atStartOfDay(ZoneOffset.UTC).toInstant();
-      }
-      TemporalAccessor parsed =
-          ISO.parseBest(value.replace(' ', 'T'), OffsetDateTime::from, LocalDateTime::from);
-      return parsed instanceof OffsetDateTime withOffset
-          ? withOffset.toInstant()
-          : LocalDateTime.from(parsed).toInstant(ZoneOffset.UTC);
     } catch (DateTimeException | ArithmeticException notATime) {
-      throw refused(
-          field,
-          value,
-          "a time such as 2025-03-31T14:05:00Z, 2025-03-31 (UTC), or 15m, 2h, 7d (that long ago)");
+      // Said below.
     }
+    throw refused(
+        field,
+        value,
+        "a time such as 2025-03-31T14:05:00Z, 2025-03-31 (UTC), or 15m, 2h, 7d (that long ago)");
+  }
+
+  private static Instant time(String value, Instant now) {
+    Matcher ago = AGO.matcher(value);
+    if (ago.matches()) {
+      return now.minus(span(Long.parseLong(ago.group(1)), ago.group(2)));
+    }
+    if (value.length() == 10) {
+      return LocalDate.parse(value).atStartOfDay(ZoneOffset.UTC).toInstant();
+    }
+    TemporalAccessor parsed =
+        ISO.parseBest(value.replace(' ', 'T'), OffsetDateTime::from, LocalDateTime::from);
+    return parsed instanceof OffsetDateTime withOffset
+        ? withOffset.toInstant()
+        : LocalDateTime.from(parsed).toInstant(ZoneOffset.UTC);
   }
 
   private static Duration span(long amount, String unit) {

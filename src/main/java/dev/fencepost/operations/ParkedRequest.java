@@ -43,7 +43,13 @@ public record ParkedRequest(Action action, Row row, Who by, @Nullable Target to)
   /**
    * @param routingKey null: as it was
    */
-  public record Target(String exchange, @Nullable String routingKey) {}
+  public record Target(String exchange, @Nullable String routingKey) {
+    public Target {
+      // What AMQP cannot carry would be parked again at once.
+      Input.shortString("exchange", exchange);
+      Input.shortString("routing_key", routingKey);
+    }
+  }
 
   public ParkedRequest {
     Input.name("key or seq", row.name());
@@ -54,9 +60,6 @@ public record ParkedRequest(Action action, Row row, Who by, @Nullable Target to)
     if (action == Action.REDIRECT && to == null) {
       throw new FencepostException(
           FailureKind.INVALID_INPUT, "exchange: is missing; say where to publish it instead");
-    }
-    if (to != null && to.exchange().length() > 127) {
-      throw Input.refused("exchange", to.exchange(), "at most 127 characters");
     }
   }
 }

@@ -236,6 +236,26 @@ class AdminApiTest {
   }
 
   @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "exchange | a\0b | exchange: \"a?b\" is not allowed",
+        "routing_key | a\0b | routing_key: \"a?b\" is not allowed",
+      })
+  void aRedirectToWhatCannotBeIsExplained(String field, String value, String expected)
+      throws Exception {
+    stores.parked(7, "order-1", "missing", "exchange_missing");
+    JsonObject asked =
+        new JsonObject().put("key", "order-1").put("operator", "anna").put("exchange", "orders");
+
+    HttpResponse<Buffer> response = server.post("/api/v1/parked/redirect", asked.put(field, value));
+
+    assertThat(response.statusCode()).isEqualTo(400);
+    assertThat(response.bodyAsJsonObject().getString("detail")).startsWith(expected);
+    assertThat(stores.requested).isEmpty();
+  }
+
+  @ParameterizedTest
   @CsvSource({
     "/api/v1/activities?limit=0, limit",
     "/api/v1/activities?limit=many, limit",

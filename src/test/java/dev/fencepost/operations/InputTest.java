@@ -34,7 +34,17 @@ class InputTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"yesterday", "2025-13-01", "2025-03-31T25:00:00Z", "10", "-5m", "5 m"})
+  @ValueSource(
+      strings = {
+        "yesterday",
+        "2025-13-01",
+        "2025-03-31T25:00:00Z",
+        "10",
+        "-5m",
+        "5 m",
+        "999999999d",
+        "+12000-01-01T00:00:00Z"
+      })
   void whatIsNoTimeIsRefusedWithExamples(String entered) {
     assertThatThrownBy(() -> Input.time("since", entered, NOW))
         .isInstanceOfSatisfying(
@@ -64,8 +74,27 @@ class InputTest {
     assertThatThrownBy(() -> Input.name("consumer", "a\0b")).hasMessageContaining("without NUL");
   }
 
+  /** AMQP's short strings hold 255 bytes; beyond, the row would only be parked once more. */
+  @Test
+  void aRedirectGoesToWhatAmqpCanCarry() {
+    new ParkedRequest.Target("x".repeat(255), "é".repeat(127));
+    new ParkedRequest.Target("", null);
+    assertThatThrownBy(() -> new ParkedRequest.Target("x".repeat(256), null))
+        .hasMessageContaining("exchange: \"xxx")
+        .hasMessageContaining("at most 255 bytes of UTF-8");
+    assertThatThrownBy(() -> new ParkedRequest.Target("x", "é".repeat(128)))
+        .hasMessageContaining("routing_key: \"ééé")
+        .hasMessageContaining("at most 255 bytes of UTF-8");
+    assertThatThrownBy(() -> new ParkedRequest.Target("a\0b", null))
+        .hasMessage("exchange: \"a?b\" is not allowed; use text without NUL");
+    assertThatThrownBy(() -> new ParkedRequest.Target("x", "a\0b"))
+        .hasMessage("routing_key: \"a?b\" is not allowed; use text without NUL");
+  }
+
   @Test
   void cursorsOfOthersAreRefused() {
+    assertThatThrownBy(() -> Cursor.text(Cursor.read(Cursor.of("a\0b"), 1), 0))
+        .hasMessageContaining("after");
     assertThat(Cursor.read(Cursor.of("a", 7L), 2).getLong(1)).isEqualTo(7);
     assertThatThrownBy(() -> Cursor.read("???", 1)).hasMessageContaining("after");
     assertThatThrownBy(() -> Cursor.read(Cursor.of("a"), 2)).hasMessageContaining("after");
