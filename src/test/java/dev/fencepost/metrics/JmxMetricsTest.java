@@ -2,14 +2,14 @@ package dev.fencepost.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.fencepost.config.ConfigLoader;
 import dev.fencepost.model.LagCause;
 import dev.fencepost.testing.Await;
-import dev.fencepost.config.ConfigLoader;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import javax.management.MBeanServerConnection;

@@ -432,9 +432,7 @@ class EffectLaneTest {
 
   @Test
   void aFaultOfOursLeavesNoTransactionOpen() {
-    bench
-        .effect("t", c -> c.eventId().equals("careful") ? never() : later(Bench.done()))
-        .start();
+    bench.effect("t", c -> c.eventId().equals("careful") ? never() : later(Bench.done())).start();
     careful();
     bench.store.faulty = "savepoint";
     bench.broker.deliver(batch("f", 0, 3));

@@ -28,9 +28,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Every form of Java handler, of every kind, that throws at once, fails with an exception that is
- * broken itself, returns null, never completes,
- * completes twice or blocks the loop: its event ends as its kind allows, a line of the log names
- * it, and the worker goes on.
+ * broken itself, returns null, never completes, completes twice or blocks the loop: its event ends
+ * as its kind allows, a line of the log names it, and the worker goes on.
  */
 class MisbehavingHandlersTest {
   private static final Duration BLOCKED = Duration.ofSeconds(3);
