@@ -6,6 +6,7 @@ import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.StorableText;
 import dev.fencepost.worker.ActivityStore.Renewal;
+import dev.fencepost.worker.ActivityStore.Renewed;
 import dev.fencepost.worker.Claim;
 import io.vertx.core.Future;
 import io.vertx.sqlclient.Row;
@@ -13,10 +14,8 @@ import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Tuple;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 
 /** What a holder writes while it runs: renewals with progress, and its receipt. */
 final class Leases {
@@ -36,7 +35,7 @@ final class Leases {
     this.receipt = work.sql(SettleSql.RECEIPT);
   }
 
-  Future<List<Boolean>> renew(String owner, Duration ttl, List<Renewal> group) {
+  Future<List<Renewed>> renew(String owner, Duration ttl, List<Renewal> group) {
     if (group.isEmpty()) {
       return Future.succeededFuture(List.of());
     }
@@ -52,16 +51,18 @@ final class Leases {
     return work.execute(renew, columns.tuple())
         .map(
             rows -> {
-              Set<Integer> held = new HashSet<>();
-              rows.forEach(row -> held.add(row.getLong("ord").intValue() - 1));
-              List<Boolean> answers = new ArrayList<>(group.size());
-              for (int i = 0; i < group.size(); i++) {
-                answers.add(held.contains(i));
-                if (!held.contains(i)) { // nobody will settle it
+              Renewed[] answers = new Renewed[group.size()];
+              Arrays.fill(answers, Renewed.LOST);
+              rows.forEach(
+                  row ->
+                      answers[row.getLong("ord").intValue() - 1] =
+                          row.getBoolean("stored") ? Renewed.STORED : Renewed.SKIPPED);
+              for (int i = 0; i < answers.length; i++) {
+                if (answers[i] == Renewed.LOST) { // nobody will settle it
                   batches.lost(ClaimGroups.storable(group.get(i).id()), group.get(i).fence());
                 }
               }
-              return answers;
+              return List.of(answers);
             });
   }
 

@@ -110,7 +110,7 @@ public final class PgActivityStore implements ActivityStore {
   }
 
   @Override
-  public Future<List<Boolean>> renew(String owner, Duration ttl, List<Renewal> group) {
+  public Future<List<Renewed>> renew(String owner, Duration ttl, List<Renewal> group) {
     return leases.renew(owner, ttl, group);
   }
 

@@ -214,7 +214,7 @@ final class SettleSql {
       select coalesce(had, $5) as outcome from found
       """;
 
-  /** Extends leases; rows that are locked are skipped and count as held. */
+  /** Extends leases; rows that are locked are skipped, and answered as not stored. */
   static final String RENEW =
       """
       with s as (
@@ -231,8 +231,9 @@ final class SettleSql {
           progress_seq = coalesce(n.progress_seq, a.progress_seq),
           phase = coalesce(n.phase, a.phase)
         from found n where a.consumer = n.consumer and a.event_id = n.event_id)
-      select s.ord from s
+      select s.ord, f.ord is not null as stored from s
       join ${schema}.activity a on a.consumer = s.consumer and a.event_id = s.event_id
+      left join found f on f.ord = s.ord
       where a.owner = $1 and a.fence = s.fence and a.state = 'running'
       """;
 

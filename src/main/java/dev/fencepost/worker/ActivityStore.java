@@ -83,11 +83,18 @@ public interface ActivityStore {
   /** A held lease and the progress to store with its renewal (null: none new). */
   record Renewal(ActivityId id, long fence, @Nullable Long progressSeq, @Nullable String phase) {}
 
-  /**
-   * Extends leases of one type; per renewal whether it is still held. Locked rows are skipped and
-   * count as held.
-   */
-  Future<List<Boolean>> renew(String owner, Duration ttl, List<Renewal> group);
+  /** What has become of a lease that was to be extended. */
+  enum Renewed {
+    /** It is extended, and the progress stored. */
+    STORED,
+    /** Somebody has locked the row: still held, and nothing is written. */
+    SKIPPED,
+    /** Somebody has taken over. */
+    LOST
+  }
+
+  /** Extends leases of one type; an answer per renewal. */
+  Future<List<Renewed>> renew(String owner, Duration ttl, List<Renewal> group);
 
   /**
    * Those of the consumers for which {@link #claimDue} or {@link #claimSuspect} may find anything:

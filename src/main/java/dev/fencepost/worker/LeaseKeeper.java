@@ -16,6 +16,9 @@ import org.slf4j.LoggerFactory;
 final class LeaseKeeper {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseKeeper.class);
 
+  /** What one statement carries. */
+  private record Tick(long sent, List<Job> jobs, List<ActivityStore.Renewal> renewals) {}
+
   private final WorkerEnv env;
   private final Runner runner;
   private final TypeLane lane;
@@ -59,7 +62,7 @@ final class LeaseKeeper {
         .renew(env.owner(), ttl, renewals)
         .map(
             held -> {
-              answered(jobs, held, sent);
+              answered(new Tick(sent, jobs, renewals), held);
               return null;
             });
   }
@@ -81,15 +84,28 @@ final class LeaseKeeper {
         progress == null ? null : progress.phase());
   }
 
-  private void answered(List<Job> jobs, List<Boolean> held, long sent) {
-    for (int i = 0; i < jobs.size(); i++) {
-      Job job = jobs.get(i);
-      if (held.get(i)) {
-        job.trustedUntil = LeaseRules.trustUntil(sent, ttl, margin);
-      } else if (job.heldAt >= 0) {
-        LOG.debug("{} has been taken over", job.id);
-        runner.leaseLost(job);
+  private void answered(Tick tick, List<ActivityStore.Renewed> answers) {
+    for (int i = 0; i < tick.jobs.size(); i++) {
+      Job job = tick.jobs.get(i);
+      switch (answers.get(i)) {
+        case STORED -> stored(job, tick.renewals.get(i), tick.sent);
+        case SKIPPED -> {} // the next one asks again, with its progress
+        case LOST -> {
+          if (job.heldAt >= 0) {
+            LOG.debug("{} has been taken over", job.id);
+            runner.leaseLost(job);
+          }
+        }
       }
+    }
+  }
+
+  private void stored(Job job, ActivityStore.Renewal renewal, long sent) {
+    job.trustedUntil = LeaseRules.trustUntil(sent, ttl, margin);
+    Run run = job.run();
+    Long seq = renewal.progressSeq();
+    if (run != null && seq != null) {
+      run.stored(seq);
     }
   }
 }

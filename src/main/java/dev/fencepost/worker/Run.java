@@ -127,14 +127,14 @@ final class Run implements ActivityContext {
     return progress.get();
   }
 
-  /** The latest progress if it has not been handed out for storing yet. */
+  /** The latest progress if it has not been stored yet. */
   @Nullable Progress unstored() {
     Progress latest = progress.get();
-    if (latest == null || latest.seq() <= progressStored) {
-      return null;
-    }
-    progressStored = latest.seq();
-    return latest;
+    return latest == null || latest.seq() <= progressStored ? null : latest;
+  }
+
+  void stored(long seq) {
+    progressStored = seq;
   }
 
   /** Since when nothing new was heard of it, by the monotonic clock. */

@@ -101,6 +101,9 @@ public final class FakeActivityStore implements ActivityStore {
   /** A recovery of this event is refused by the database. */
   public String badRow;
 
+  /** Renewals skip this event: somebody has locked its row. */
+  public String locked;
+
   /** Calls of this name are refused by the database, while it is not null. */
   public String refused;
 
@@ -531,7 +534,7 @@ public final class FakeActivityStore implements ActivityStore {
   }
 
   @Override
-  public Future<List<Boolean>> renew(String owner, Duration ttl, List<Renewal> group) {
+  public Future<List<Renewed>> renew(String owner, Duration ttl, List<Renewal> group) {
     return call(
         "renew",
         () ->
@@ -540,13 +543,16 @@ public final class FakeActivityStore implements ActivityStore {
                     renewal -> {
                       Row row = rows.get(renewal.id());
                       boolean ours = ours(row, owner, renewal.fence());
+                      if (ours && row.id.eventId().equals(locked)) {
+                        return Renewed.SKIPPED;
+                      }
                       if (ours) {
                         row.leaseUntil = nanos.getAsLong() + ttl.toNanos();
                         row.progress =
                             renewal.progressSeq() == null ? row.progress : renewal.progressSeq();
                         row.phase = renewal.phase() == null ? row.phase : renewal.phase();
                       }
-                      return ours;
+                      return ours ? Renewed.STORED : Renewed.LOST;
                     })
                 .toList());
   }

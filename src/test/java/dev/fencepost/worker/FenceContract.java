@@ -140,7 +140,7 @@ public abstract class FenceContract extends EffectContract {
                           List.of(
                               new ActivityStore.Renewal(
                                   ticket.id(), ticket.fence(), 99L, "late")))))
-          .containsExactly(false);
+          .containsExactly(ActivityStore.Renewed.LOST);
       assertThat(result(store().recordReceipt(ME, ticket, Receipt.succeeded("late")))).isFalse();
       result(store().recordLate(ME, ticket, Receipt.succeeded("late"), null));
       assertThat(stored(ticket.id())).isEqualTo(before);

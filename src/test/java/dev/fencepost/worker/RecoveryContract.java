@@ -37,7 +37,8 @@ public abstract class RecoveryContract extends OutcomeContract {
                             new ActivityStore.Renewal(ticket.id(), 1, 7L, "uploading"),
                             new ActivityStore.Renewal(gone.id(), 1, null, null),
                             new ActivityStore.Renewal(ticket.id(), 2, null, null)))))
-        .containsExactly(true, false, false);
+        .containsExactly(
+            ActivityStore.Renewed.STORED, ActivityStore.Renewed.LOST, ActivityStore.Renewed.LOST);
     elapse(Duration.ofSeconds(10));
     assertThat(result(store().expired(consumer, null, 10))).isEmpty();
     elapse(TTL);

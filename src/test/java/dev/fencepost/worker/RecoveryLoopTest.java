@@ -9,6 +9,8 @@ import dev.fencepost.api.Receipt;
 import dev.fencepost.model.ActivityId;
 import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.ActivityState;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.RecoveryDecision;
 import dev.fencepost.model.RunEvent;
 import dev.fencepost.model.RunFailure;
@@ -509,6 +511,50 @@ class RecoveryLoopTest {
     context.get().progress(2, "on");
     bench.advance(600);
     assertThat(bench.events.stalled).isZero();
+  }
+
+  /** A run of "e1" that has told its progress and goes on. */
+  private void asksTheBank() {
+    AtomicReference<ActivityContext> context = new AtomicReference<>();
+    bench
+        .type(
+            "t",
+            ActivityKind.PURE,
+            4,
+            new Bench.Times(
+                Duration.ofSeconds(30), Duration.ofSeconds(50), Duration.ofSeconds(60), null),
+            new BoundHandler.Async(
+                c -> {
+                  context.set(c);
+                  return Promise.<Receipt>promise().future();
+                }))
+        .start()
+        .deliver("t", "e1");
+    context.get().progress(1, "asked the bank");
+  }
+
+  @Test
+  void progressWhoseRenewalFailedGoesWithTheNext() {
+    asksTheBank();
+    bench.store.failNextOf("renew", new FencepostException(FailureKind.TIMEOUT, "no answer"));
+    bench.advance(10_100);
+    assertThat(bench.store.count("renew")).isEqualTo(1);
+    assertThat(bench.row("e1").phase).isNull();
+    bench.advance(10_000);
+    assertThat(bench.row("e1").phase).isEqualTo("asked the bank");
+  }
+
+  @Test
+  void progressWhoseRowWasLockedGoesWithTheNext() {
+    asksTheBank();
+    bench.store.locked = "e1";
+    bench.advance(10_100);
+    assertThat(bench.store.count("renew")).isEqualTo(1);
+    assertThat(bench.row("e1").phase).isNull();
+    bench.store.locked = null;
+    bench.advance(10_000);
+    assertThat(bench.row("e1").phase).isEqualTo("asked the bank");
+    assertThat(bench.events.leasesLost).isZero();
   }
 
   @Test
