@@ -1,10 +1,8 @@
 package dev.fencepost.model;
 
-import java.lang.reflect.InvocationTargetException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +11,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Causes {
   private static final int DEEPEST = 64;
+
+  /** By name: those of futures have no place among pure decisions. */
+  private static final Set<String> WRAPPERS =
+      Set.of(
+          "java.util.concurrent.CompletionException",
+          "java.util.concurrent.ExecutionException",
+          "java.lang.reflect.InvocationTargetException");
 
   private Causes() {}
 
@@ -37,10 +42,7 @@ public final class Causes {
 
   /** No subclasses: those are somebody's own, and say something. */
   private static boolean wraps(Throwable t) {
-    Class<?> type = t.getClass();
-    return type == CompletionException.class
-        || type == ExecutionException.class
-        || type == InvocationTargetException.class;
+    return WRAPPERS.contains(t.getClass().getName());
   }
 
   static @Nullable Throwable cause(Throwable t) {
