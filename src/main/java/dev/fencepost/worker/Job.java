@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * One delivery, or one start from the database, on its way from admission to its end. Its state is
  * confined to the worker's context.
  */
-final class Job {
+final class Job extends Turn {
   final TypeLane lane;
   final ActivityId id;
   final @Nullable String key;
@@ -25,8 +25,6 @@ final class Job {
   /** Whether the next claim counts a redelivery; also after a lease of ours was lost. */
   boolean redelivered;
 
-  boolean finished;
-
   /** Whether its end is on its way to the database: it is not begun any more. */
   boolean settling;
 
@@ -35,9 +33,6 @@ final class Job {
 
   /** Whether a transaction that did not end well has stored it as waiting: it is no duplicate. */
   boolean storedFresh;
-
-  /** Whether later events of its key wait for it. */
-  boolean hasTurn;
 
   /** Whether it occupies a slot of its type and queue. */
   boolean hasSlot;
@@ -112,9 +107,13 @@ final class Job {
     run = started;
   }
 
+  @Override
+  @Nullable String orderedBy() {
+    return lane.orderedByKey() ? key : null;
+  }
+
   Claim.Request request() {
-    return new Claim.Request(
-        id, lane.work(), lane.orderedByKey() ? key : null, redelivered, envelope);
+    return new Claim.Request(id, lane.work(), orderedBy(), redelivered, envelope);
   }
 
   /** Another delivery of the event waits here until this one has ended. */

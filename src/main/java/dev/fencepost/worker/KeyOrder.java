@@ -9,51 +9,51 @@ import java.util.function.Consumer;
 
 /** Events of one key go on one at a time, in the order they came; the store blocks the rest. */
 final class KeyOrder {
-  private final Map<String, ArrayDeque<Job>> keys = new HashMap<>();
-  private final Consumer<Job> next;
+  private final Map<String, ArrayDeque<Turn>> keys = new HashMap<>();
+  private final Consumer<Turn> next;
 
   /**
-   * @param next takes a job whose turn has come
+   * @param next takes an event whose turn has come
    */
-  KeyOrder(Consumer<Job> next) {
+  KeyOrder(Consumer<Turn> next) {
     this.next = next;
   }
 
-  void offer(Job job) {
-    String key = job.key;
-    if (key == null || !job.lane.orderedByKey()) {
-      next.accept(job);
+  void offer(Turn event) {
+    String key = event.orderedBy();
+    if (key == null) {
+      next.accept(event);
       return;
     }
-    ArrayDeque<Job> line = keys.get(key);
+    ArrayDeque<Turn> line = keys.get(key);
     if (line == null) {
       keys.put(key, new ArrayDeque<>(2));
-      job.hasTurn = true;
-      next.accept(job);
+      event.hasTurn = true;
+      next.accept(event);
     } else {
-      line.add(job);
+      line.add(event);
     }
   }
 
   /** Those that have not had their turn; they leave. */
-  List<Job> takeWaiting() {
-    List<Job> taken = new ArrayList<>();
-    for (ArrayDeque<Job> line : keys.values()) {
+  List<Turn> takeWaiting() {
+    List<Turn> taken = new ArrayList<>();
+    for (ArrayDeque<Turn> line : keys.values()) {
       taken.addAll(line);
       line.clear();
     }
     return taken;
   }
 
-  /** A job has ended or was dropped; does nothing unless it had its turn. */
-  void ended(Job job) {
-    String key = job.key;
-    if (key == null || !job.hasTurn) {
+  /** One has ended or was dropped; does nothing unless it had its turn. */
+  void ended(Turn event) {
+    String key = event.orderedBy();
+    if (key == null || !event.hasTurn) {
       return;
     }
-    job.hasTurn = false;
-    ArrayDeque<Job> line = keys.get(key);
-    Job following = null;
+    event.hasTurn = false;
+    ArrayDeque<Turn> line = keys.get(key);
+    Turn following = null;
     if (line != null) {
       do {
         following = line.poll();

@@ -53,7 +53,7 @@ final class QueueLoop implements Deliveries.Listener {
     this.gates =
         new Gates(
             config.intake().concurrency(), all, env.admission(), env.timers()::nanos, steps::claim);
-    this.order = new KeyOrder(gates::offer);
+    this.order = new KeyOrder(this::itsTurn);
     this.decoder = new MessageDecoder(config.name(), config.defaultType());
     this.stray = new Stray(env, config.name(), this::deadLettered, this::knownPoison);
   }
@@ -164,12 +164,16 @@ final class QueueLoop implements Deliveries.Listener {
     epoch = -1;
     notConsuming = String.valueOf(cause.getMessage());
     LOG.debug("queue={} interrupted: {}", name(), notConsuming); // said aloud by who consumes
-    List<Job> unclaimed = new ArrayList<>(order.takeWaiting());
+    List<Turn> unclaimed = new ArrayList<>(order.takeWaiting());
     for (TypeLane lane : lanes.values()) {
       unclaimed.addAll(lane.waiting);
       lane.waiting.clear();
     }
-    unclaimed.forEach(this::forget);
+    for (Turn each : unclaimed) {
+      if (each instanceof Job job) {
+        forget(job);
+      }
+    }
   }
 
   @Override
@@ -200,10 +204,26 @@ final class QueueLoop implements Deliveries.Listener {
     Decoded.Event event = (Decoded.Event) decoded;
     TypeLane lane = lanes.get(event.type());
     if (lane == null) {
-      stray.unresolved(event, delivery).onSuccess(done -> ack(delivery, arrived));
-      return;
+      boolean ordered = config.intake().ordering() == QueueConfig.Ordering.KEY;
+      order.offer(new Stray.Unknown(event, delivery, ordered, arrived));
+    } else {
+      enter(new Job(lane, event, delivery, arrived));
     }
-    enter(new Job(lane, event, delivery, arrived));
+  }
+
+  /** No event of its key that came before it is here unstored any more. */
+  private void itsTurn(Turn event) {
+    if (event instanceof Job job) {
+      gates.offer(job);
+    } else if (event instanceof Stray.Unknown unknown) {
+      stray
+          .unresolved(unknown)
+          .onSuccess(
+              done -> {
+                order.ended(unknown);
+                ack(unknown.delivery, unknown.arrivedNanos);
+              });
+    }
   }
 
   private void enter(Job job) {

@@ -31,6 +31,29 @@ final class Stray {
     this.known = known;
   }
 
+  /** An event of a type that nobody here knows, on its way to where it is kept. */
+  static final class Unknown extends Turn {
+    final Decoded.Event event;
+    final Delivery delivery;
+    final long arrivedNanos;
+    private final boolean ordered;
+
+    /**
+     * @param ordered whether its queue is ordered by key
+     */
+    Unknown(Decoded.Event event, Delivery delivery, boolean ordered, long arrivedNanos) {
+      this.event = event;
+      this.delivery = delivery;
+      this.ordered = ordered;
+      this.arrivedNanos = arrivedNanos;
+    }
+
+    @Override
+    @Nullable String orderedBy() {
+      return ordered ? event.key() : null;
+    }
+  }
+
   /** Completes when the dead letter is durable. */
   Future<Void> poison(Decoded.Poison poison, Delivery delivery) {
     return poison(poison.identity(), poison.type(), poison.error(), delivery);
@@ -61,12 +84,17 @@ final class Stray {
         .mapEmpty();
   }
 
-  /** Completes when the message is kept for a worker that knows its type. */
-  Future<Void> unresolved(Decoded.Event event, Delivery delivery) {
+  /**
+   * Completes when the message is kept for a worker that knows its type; one that cannot be stored
+   * so is dead, or it would keep its key for ever.
+   */
+  Future<Void> unresolved(Unknown unknown) {
+    Decoded.Event event = unknown.event;
+    Delivery.Envelope envelope = unknown.delivery.envelope();
     ActivityId id = new ActivityId(queue, event.eventId());
     return Persistently.ask(
             env.timers(),
-            () -> env.store().storeUnresolved(id, event.type(), event.key(), delivery.envelope()))
+            () -> env.store().storeUnresolved(id, event.type(), unknown.orderedBy(), envelope))
         .onSuccess(
             done ->
                 LOG.warn(
@@ -74,6 +102,6 @@ final class Stray {
                     id.eventId(),
                     event.type(),
                     id.consumer()))
-        .onFailure(e -> LOG.error("{} of unknown type cannot be stored", id, e));
+        .recover(e -> poison(id, event.type(), ErrorInfo.of(e), unknown.delivery));
   }
 }

@@ -12,6 +12,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,7 +27,7 @@ import net.jqwik.api.Tuple;
 /**
  * With {@code ordering: key} never two events of a key run at once, and none runs before all that
  * came before it have ended, whatever happens between: failures, retries, time-outs, redeliveries,
- * answers that are lost or late, types that stand still.
+ * answers that are lost or late, types that stand still or are not known.
  */
 class KeyOrderProperties {
   private static final Bench.Times TIMES =
@@ -41,6 +42,7 @@ class KeyOrderProperties {
     LOSE_ANSWER,
     DELAY_ANSWERS,
     RELEASE_ANSWERS,
+    GIVE_UP_UNKNOWN,
     PASS_TIME
   }
 
@@ -57,6 +59,7 @@ class KeyOrderProperties {
             Tuple.of(1, Kind.LOSE_ANSWER),
             Tuple.of(1, Kind.DELAY_ANSWERS),
             Tuple.of(1, Kind.RELEASE_ANSWERS),
+            Tuple.of(1, Kind.GIVE_UP_UNKNOWN),
             Tuple.of(3, Kind.PASS_TIME))
         .flatMap(kind -> Arbitraries.integers().between(0, 99).map(n -> new Step(kind, n)))
         .list()
@@ -120,6 +123,7 @@ class KeyOrderProperties {
         case LOSE_ANSWER -> bench.store.loseNextAnswerOf(CALLS[step.number() % CALLS.length]);
         case DELAY_ANSWERS -> bench.store.delayAnswersOf(CALLS[step.number() % CALLS.length]);
         case RELEASE_ANSWERS -> bench.store.releaseAnswers();
+        case GIVE_UP_UNKNOWN -> giveUpUnknown();
         case PASS_TIME -> bench.advance(step.number() * 100L);
       }
       bench.time.settle();
@@ -129,8 +133,13 @@ class KeyOrderProperties {
       String event = "e" + events++;
       String key = "k" + number % 3;
       keys.computeIfAbsent(key, k -> new ArrayList<>()).add(event);
-      String type = List.of("a", "b", "c").get(number / 3 % 3);
+      String type = List.of("a", "b", "c", "unknown").get(number / 3 % 4);
       bench.broker.deliver(Bench.message(type, event, key));
+    }
+
+    /** As if their time had passed. */
+    private void giveUpUnknown() {
+      bench.store.resolveTypes(Bench.QUEUE, List.of("a", "b", "c"), Duration.ofNanos(-1), 100);
     }
 
     private void end(int number, Throwable failure) {
@@ -152,6 +161,7 @@ class KeyOrderProperties {
       bench.store.releaseAnswers();
       for (int i = 0; i < 2_000 && !over(); i++) {
         end(0, null);
+        giveUpUnknown();
         bench.advance(1_000);
       }
       assertThat(faults).isEmpty();
@@ -159,8 +169,17 @@ class KeyOrderProperties {
       assertThat(bench.store.rows.values())
           .as("all have ended")
           .allMatch(row -> row.state == ActivityState.COMPLETED || row.state == ActivityState.DEAD);
+      keys.forEach((key, came) -> assertThat(stored(key)).as("order of %s", key).isEqualTo(came));
       assertThat(bench.broker.unacked).isEmpty();
       assertThat(bench.broker.ready()).isZero();
+    }
+
+    private List<String> stored(String key) {
+      return bench.store.rows.values().stream()
+          .filter(row -> key.equals(row.key))
+          .sorted(Comparator.comparingLong(row -> row.order))
+          .map(row -> row.id.eventId())
+          .toList();
     }
 
     private boolean over() {
