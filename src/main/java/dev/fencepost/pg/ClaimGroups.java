@@ -31,7 +31,7 @@ final class ClaimGroups {
     ActivityId id = storable(r.id());
     return id.equals(r.id())
         ? r
-        : new Claim.Request(id, r.work(), r.key(), r.redelivered(), r.envelope());
+        : new Claim.Request(id, r.work(), r.key(), r.redelivered(), r.known(), r.envelope());
   }
 
   /**

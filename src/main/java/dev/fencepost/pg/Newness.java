@@ -40,6 +40,6 @@ final class Newness {
 
   private boolean likely(List<Claim.Request> group) {
     boolean calm = wary.getAndUpdate(left -> Math.max(0, left - 1)) == 0;
-    return calm && group.stream().noneMatch(Claim.Request::redelivered);
+    return calm && group.stream().noneMatch(Claim.Request::known);
   }
 }

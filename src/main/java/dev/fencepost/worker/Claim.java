@@ -13,7 +13,9 @@ public final class Claim {
 
   /**
    * @param key the ordering key when the queue is ordered by key, else null
-   * @param redelivered the broker's flag: counts a redelivery where the row exists
+   * @param redelivered the broker's flag, until a request about the delivery has been answered:
+   *     counts a redelivery
+   * @param known whether the event may have a row already
    * @param envelope stored when the row must wait and lacks its body
    */
   public record Request(
@@ -21,7 +23,18 @@ public final class Claim {
       Work work,
       @Nullable String key,
       boolean redelivered,
-      Delivery.Envelope envelope) {}
+      boolean known,
+      Delivery.Envelope envelope) {
+    /** What has been asked for the first time. */
+    public Request(
+        ActivityId id,
+        Work work,
+        @Nullable String key,
+        boolean redelivered,
+        Delivery.Envelope envelope) {
+      this(id, work, key, redelivered, redelivered, envelope);
+    }
+  }
 
   /** What the configuration says of the type. */
   public record Work(

@@ -79,6 +79,7 @@ final class Claims {
    * @param sentNanos the monotonic clock before the statement was sent: trust counts from there
    */
   void answered(Job job, Claim.Answer answer, long sentNanos) {
+    job.answered();
     if (answer instanceof Claim.Started started) {
       start(job, started.ticket(), sentNanos, job.lane.work().leaseTtl());
     } else if (answer instanceof Claim.Held held) {

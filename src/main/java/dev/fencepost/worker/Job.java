@@ -22,8 +22,11 @@ final class Job extends Turn {
   /** Null for a start from the database: nothing is to be acknowledged. */
   final @Nullable Delivery delivery;
 
-  /** Whether the next claim counts a redelivery; also after a lease of ours was lost. */
-  boolean redelivered;
+  /** Whether the event may have a row already: redelivered, or asked about before. */
+  final boolean known;
+
+  /** Whether the next request counts a redelivery: until one has been answered. */
+  private boolean counts;
 
   /** Whether its end is on its way to the database: it is not begun any more. */
   boolean settling;
@@ -51,7 +54,8 @@ final class Job extends Turn {
     this.key = event.key();
     this.envelope = delivery.envelope();
     this.delivery = delivery;
-    this.redelivered = delivery.redelivered();
+    this.known = delivery.redelivered();
+    this.counts = known;
     this.arrivedNanos = arrivedNanos;
   }
 
@@ -61,6 +65,7 @@ final class Job extends Turn {
     this.key = due.key();
     this.envelope = due.envelope();
     this.delivery = null;
+    this.known = true;
     this.ticket = due.ticket();
     this.trustedUntil = trustedUntil;
     this.arrivedNanos = arrivedNanos;
@@ -72,7 +77,8 @@ final class Job extends Turn {
     this.key = before.key;
     this.envelope = before.envelope;
     this.delivery = before.delivery;
-    this.redelivered = true;
+    this.known = true;
+    this.counts = before.counts;
     this.arrivedNanos = arrivedNanos;
   }
 
@@ -113,7 +119,12 @@ final class Job extends Turn {
   }
 
   Claim.Request request() {
-    return new Claim.Request(id, lane.work(), orderedBy(), redelivered, envelope);
+    return new Claim.Request(id, lane.work(), orderedBy(), counts, known, envelope);
+  }
+
+  /** A request about it has been answered: what it asks from now on is no redelivery. */
+  void answered() {
+    counts = false;
   }
 
   /** Another delivery of the event waits here until this one has ended. */

@@ -102,6 +102,7 @@ final class Overflow {
   }
 
   private void stored(Job job, Claim.Answer answer, long sentNanos) {
+    job.answered();
     if (answer instanceof Claim.Waiting waiting) {
       WorkerLog.delivery(job, waiting.retries());
       loop.end(job); // counted by the outcome of its start

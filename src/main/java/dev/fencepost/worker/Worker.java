@@ -218,7 +218,7 @@ final class Worker {
 
   /** A job has its slot: an effect goes to its transaction, all else to a claim. */
   private void slotTaken(Job job) {
-    if (job.lane.isEffect() && !job.redelivered) {
+    if (job.lane.isEffect() && !job.known) {
       job.lane.effects().add(job);
     } else {
       claims.add(job);

@@ -42,9 +42,9 @@ class NewnessTest {
   }
 
   /** A group of one; taken for new it fails with the SQLSTATE, if any. */
-  private Future<String> ask(boolean redelivered, String state) {
+  private Future<String> ask(boolean known, String state) {
     return newness.assume(
-        List.of(request(redelivered)),
+        List.of(request(known)),
         allNew -> {
           asked.add(allNew);
           return allNew && state != null
@@ -53,9 +53,9 @@ class NewnessTest {
         });
   }
 
-  private static Claim.Request request(boolean redelivered) {
+  private static Claim.Request request(boolean known) {
     Claim.Work work =
         new Claim.Work("order.placed", ActivityKind.IDEMPOTENT, 1, 1, Duration.ofSeconds(30));
-    return new Claim.Request(new ActivityId("c", "e"), work, null, redelivered, null);
+    return new Claim.Request(new ActivityId("c", "e"), work, null, false, known, null);
   }
 }
