@@ -62,7 +62,7 @@ final class Job extends Turn {
   Job(TypeLane lane, Claim.Due due, long trustedUntil, long arrivedNanos) {
     this.lane = lane;
     this.id = due.ticket().id();
-    this.key = due.key();
+    this.key = due.key() == null ? MessageDecoder.key(due.envelope()) : due.key();
     this.envelope = due.envelope();
     this.delivery = null;
     this.known = true;

@@ -45,7 +45,7 @@ final class MessageDecoder {
     if (type == null) {
       type = defaultType;
     }
-    String key = firstOf(text(envelope.headers().get(KEY_HEADER)), event.get("partitionkey"));
+    String key = key(envelope, event);
     if (id == null) {
       return poison(envelope, null, type, "the message has no id");
     }
@@ -54,6 +54,19 @@ final class MessageDecoder {
       return poison(envelope, id, type, fault == null ? "the message has no type" : fault);
     }
     return new Decoded.Event(id, type, key);
+  }
+
+  private static @Nullable String key(Delivery.Envelope envelope, Map<String, Object> event) {
+    return firstOf(text(envelope.headers().get(KEY_HEADER)), event.get("partitionkey"));
+  }
+
+  /** The key of a stored message, whose row has it only where its order is kept. */
+  static @Nullable String key(Delivery.Envelope envelope) {
+    try {
+      return key(envelope, CloudEvents.attributes(envelope));
+    } catch (UnreadableMessage e) {
+      return null;
+    }
   }
 
   private static @Nullable String fault(String id, @Nullable String type, @Nullable String key) {

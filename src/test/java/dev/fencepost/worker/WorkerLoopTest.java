@@ -149,6 +149,24 @@ class WorkerLoopTest {
   }
 
   @Test
+  void aRetryHasItsKeyWhetherOrNotItsOrderIsKept() {
+    List<String> keys = new ArrayList<>();
+    bench
+        .type(
+            "t",
+            ActivityKind.IDEMPOTENT,
+            c -> {
+              keys.add(c.key());
+              return Future.failedFuture(new TransientFailure("no"));
+            })
+        .start();
+    bench.broker.deliver(Bench.message("t", "e1", "k"));
+    bench.advance(60_000);
+    assertThat(keys).containsExactly("k", "k", "k");
+    assertThat(bench.row("e1").key).isNull();
+  }
+
+  @Test
   void aFailureMayAskForALongerWait() {
     bench
         .type(
