@@ -208,8 +208,7 @@ class WholeBatchesRacesIT {
       ledger.started(id, 1, 7 + i / 5);
       renewals.add(new ActivityStore.Renewal(id, 1, null, null));
     }
-    assertThat(result(leases.renew(ME, TTL, renewals)))
-        .containsOnly(ActivityStore.Renewed.LOST);
+    assertThat(result(leases.renew(ME, TTL, renewals))).containsOnly(ActivityStore.Renewed.LOST);
     assertThat(ledger).hasToString(new BatchLedger().toString());
   }
 

@@ -111,7 +111,8 @@ class ParkedInTurnTest {
         "the lane is void",
         SOON,
         () -> {
-          // Asked for again as long as it is there: the first may come while another is carried out.
+          // Asked for again as long as it is there: the first may come while another is carried
+          // out.
           on(
               () -> {
                 lane.requested();
