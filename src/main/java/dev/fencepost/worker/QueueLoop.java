@@ -266,6 +266,7 @@ final class QueueLoop implements Deliveries.Listener {
     order.ended(job);
     gates.leave(job);
     here.follow(job.again(env.timers().nanos()));
+    job.takeFollowers().forEach(here::follow);
   }
 
   /** Waits without a slot, and asks again. */

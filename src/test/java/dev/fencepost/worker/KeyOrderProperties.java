@@ -17,8 +17,10 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
@@ -32,6 +34,10 @@ import net.jqwik.api.Tuple;
 class KeyOrderProperties {
   private static final Bench.Times TIMES =
       new Bench.Times(Duration.ofSeconds(30), Duration.ofSeconds(60), Duration.ofSeconds(90), null);
+
+  private static final int UNKNOWN_OF_KEY_2 = 11;
+  private static final int EFFECT_OF_KEY_2 = 8;
+  private static final int BEGIN_EFFECTS = 4;
 
   enum Kind {
     DELIVER,
@@ -193,6 +199,22 @@ class KeyOrderProperties {
   void eventsOfAKeyRunOneAtATimeAndInTheirOrder(@ForAll("steps") List<Step> steps) {
     History history = new History();
     steps.forEach(history::take);
+    history.finish();
+  }
+
+  /**
+   * What waits behind a job whose answer was lost goes on behind the start from the database that
+   * stands for its event meanwhile.
+   */
+  @Example
+  void whatWaitsBehindAJobThatWaitsItselfIsNotForgotten() {
+    History history = new History();
+    Stream.of(
+            new Step(Kind.DELIVER, UNKNOWN_OF_KEY_2),
+            new Step(Kind.LOSE_ANSWER, BEGIN_EFFECTS),
+            new Step(Kind.DELIVER, EFFECT_OF_KEY_2),
+            new Step(Kind.DROP_CHANNEL, 0))
+        .forEach(history::take);
     history.finish();
   }
 }
