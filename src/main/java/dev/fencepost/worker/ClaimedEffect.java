@@ -103,6 +103,11 @@ final class ClaimedEffect extends EffectRun {
   }
 
   @Override
+  void tooMany(int returned) {
+    abandoned(job); // it is alone
+  }
+
+  @Override
   void abandoned(Job slow) {
     settleFailed(new Outcomes.HardLimit(lane().lane().hardLimit()));
   }

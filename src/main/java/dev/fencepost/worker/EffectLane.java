@@ -39,6 +39,7 @@ final class EffectLane {
   private final List<EffectRun> open = new ArrayList<>();
   private final Backoff backoff = new Backoff();
   private int carefulGroups;
+  private int most = LARGEST;
   private boolean woken;
 
   EffectLane(WorkerEnv env, Runner runner, Settler settler, Claims claims, TypeLane lane) {
@@ -98,7 +99,7 @@ final class EffectLane {
     woken = false;
     boolean opens = env.admission().open(); // what has not begun was never started
     while (opens && room(EffectRun.Sort.SHARED) && !(again.isEmpty() && fresh.isEmpty())) {
-      List<Job> group = again.isEmpty() ? take(fresh, LARGEST) : again.remove();
+      List<Job> group = again.isEmpty() ? take(fresh, most) : again.remove();
       begin(new SharedEffects(this, group, false));
     }
     while (opens && room(EffectRun.Sort.APART) && !apart.isEmpty()) {
@@ -157,7 +158,23 @@ final class EffectLane {
 
   /** How many may be undone by one failure. */
   int partSize() {
-    return careful() ? PART : LARGEST;
+    return careful() ? Math.min(PART, most) : most;
+  }
+
+  /**
+   * A group has ended: together they must not take as long as one of them may. What took half of
+   * that goes in smaller groups from now on, what is quick in larger ones again.
+   *
+   * @param ended how many of them had returned
+   */
+  void took(long begunNanos, int ended) {
+    long nanos = env.timers().nanos() - begunNanos;
+    long hard = lane.hardLimit().toNanos();
+    if (nanos > hard / 2) {
+      most = Math.max(1, Math.min(most, ended / 2));
+    } else if (nanos < hard / 8) {
+      most = Math.min(LARGEST, most * 2);
+    }
   }
 
   /** Each is started singly, counted. */
@@ -175,10 +192,10 @@ final class EffectLane {
 
   /** The same as a group once more, charged nothing. */
   void again(List<Job> jobs) {
-    if (!jobs.isEmpty()) {
-      again.add(jobs);
-      wake();
+    for (int from = 0; from < jobs.size(); from += most) {
+      again.add(new ArrayList<>(jobs.subList(from, Math.min(jobs.size(), from + most))));
     }
+    wake();
   }
 
   /** The same once more, later: nothing is known of it, or nothing can be known now. */

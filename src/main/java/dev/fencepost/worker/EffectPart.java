@@ -11,6 +11,7 @@ final class EffectPart {
   private final List<Member> members = new ArrayList<>();
   private int awaited;
   private boolean whole;
+  private long lastBackNanos;
 
   /** One handler in the transaction. */
   final class Member {
@@ -32,12 +33,13 @@ final class EffectPart {
       invoking = now;
     }
 
-    void returned(@Nullable Receipt done, @Nullable Throwable failure) {
+    void returned(@Nullable Receipt done, @Nullable Throwable failure, long nanos) {
       receipt = done;
       error = done == null && failure == null ? new Outcomes.NullReceipt() : failure;
       back = true;
       atOnce = invoking;
       awaited--;
+      lastBackNanos = nanos;
     }
 
     /** Why it failed; null when it did not. */
@@ -119,6 +121,11 @@ final class EffectPart {
       }
     }
     return failed.isEmpty() ? members : failed;
+  }
+
+  /** Whether one has returned since then. */
+  boolean movedSince(long nanos) {
+    return awaited < members.size() && lastBackNanos - nanos > 0;
   }
 
   /** Those who have not returned, in the order in which they were invoked. */

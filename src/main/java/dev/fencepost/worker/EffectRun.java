@@ -60,6 +60,9 @@ abstract class EffectRun {
   /** Rolled back, since this one had not returned by the hard limit. */
   abstract void abandoned(Job slow);
 
+  /** Rolled back, since so many had returned by the hard limit, and the others had not. */
+  abstract void tooMany(int returned);
+
   /** Rolled back, since code of ours failed. */
   abstract void broken(RuntimeException fault);
 
@@ -138,7 +141,7 @@ abstract class EffectRun {
       return;
     }
     lane.runner().count(member.run);
-    member.returned(receipt, error);
+    member.returned(receipt, error, lane.env().timers().nanos());
     endPart();
   }
 
@@ -194,7 +197,10 @@ abstract class EffectRun {
       return;
     }
     long age = now - part.members().get(0).run.startedNanos();
-    if (age > lane.lane().hardLimit().toNanos()) {
+    long hard = lane.lane().hardLimit().toNanos();
+    if (age > hard && part.movedSince(now - hard / 2)) {
+      tooMany();
+    } else if (age > hard) {
       hardLimit();
     } else if (age > lane.lane().softLimit().toNanos()) {
       part.out().forEach(member -> lane.runner().softLimit(member.run));
@@ -212,6 +218,15 @@ abstract class EffectRun {
     EffectPart.Member slow = out.get(0);
     WorkerLog.hardLimit(slow.job, slow.run.ticket(), "transient");
     abandon(() -> abandoned(slow.job));
+  }
+
+  /** They return one after the other, but are too many together: nobody is charged for that. */
+  private void tooMany() {
+    over = true;
+    List<EffectPart.Member> out = part.out();
+    out.forEach(member -> giveUp(member.run));
+    int returned = part.members().size() - out.size();
+    abandon(() -> tooMany(returned));
   }
 
   /** The shutdown's deadline found it open: rolled back, as if it had never started. */

@@ -231,6 +231,7 @@ final class SharedEffects extends EffectRun {
     lane().committed();
     if (!apart) {
       lane().careful(false);
+      lane().took(begunNanos(), done.size() + dead.size());
     }
     for (int i = 0; i < jobs().size(); i++) {
       Job job = jobs().get(i);
@@ -270,6 +271,12 @@ final class SharedEffects extends EffectRun {
   @Override
   void giveUp(Run run) {
     lane().runner().close(run);
+  }
+
+  @Override
+  void tooMany(int returned) {
+    lane().took(begunNanos(), done.size() + returned);
+    nothingDone();
   }
 
   @Override

@@ -14,6 +14,8 @@ import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.sqlclient.DatabaseException;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
@@ -186,6 +188,63 @@ class EffectLaneTest {
     never.complete(Receipt.succeeded());
     bench.time.settle();
     assertThat(bench.events.leaked).isZero();
+  }
+
+  /** Each takes a second and may take twenty; the server does one after the other. */
+  @Test
+  void manyThatAreSlowTogetherAreChargedNothing() {
+    Deque<Run> runs = new ArrayDeque<>();
+    Map<Run, Promise<Receipt>> results = new HashMap<>();
+    bench
+        .effect(
+            "t",
+            c -> {
+              runs.add((Run) c);
+              return results.computeIfAbsent((Run) c, run -> Promise.promise()).future();
+            })
+        .start();
+    bench.broker.deliver(batch(60));
+    bench.time.settle();
+    int seconds = 0;
+    while (bench.broker.acked.size() < 60 && seconds < 200) {
+      runs.removeIf(run -> run.state() != Run.State.OPEN); // rolled back with its transaction
+      if (!runs.isEmpty()) {
+        results.get(runs.remove()).complete(Receipt.succeeded());
+      }
+      bench.advance(1_000);
+      seconds++;
+    }
+    assertThat(seconds).as("what is undone is undone once").isLessThan(90);
+    assertThat(bench.store.attempts).as("nobody was timed out").isEmpty();
+    assertThat(bench.store.count("claim")).isZero();
+    assertThat(bench.store.count("abandon")).isEqualTo(1);
+    assertThat(bench.events.starts).isEqualTo(60);
+  }
+
+  @Test
+  void groupsAreLargeAgainOnceTheyAreQuick() {
+    Deque<Promise<Receipt>> slow = new ArrayDeque<>();
+    bench
+        .effect(
+            "t",
+            c -> {
+              if (!c.eventId().startsWith("slow")) {
+                return Bench.done();
+              }
+              slow.add(Promise.promise());
+              return slow.getLast().future();
+            })
+        .start();
+    bench.broker.deliver(batch("slow", 0, 4));
+    bench.time.settle();
+    bench.advance(15_000);
+    slow.forEach(each -> each.complete(Receipt.succeeded()));
+    bench.time.settle();
+    long before = bench.store.count("commit");
+    bench.broker.deliver(batch("quick", 0, 64));
+    bench.time.settle();
+    assertThat(bench.store.count("commit") - before).as("2, 2, 4, 8, 16 and 32").isBetween(5L, 8L);
+    assertThat(bench.broker.acked).hasSize(68);
   }
 
   @Test
