@@ -12,6 +12,8 @@ import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -30,6 +32,9 @@ final class ParkedLoop {
   private static final Duration NEVER = Duration.ofDays(1);
   private static final int ROWS = 200;
 
+  /** Routing keys that are remembered. */
+  private static final int ROUTES = 1_000;
+
   private final ParkedRows store;
   private final Desk desk;
   private final ParkedRows.LaneOwner owner;
@@ -41,6 +46,9 @@ final class ParkedLoop {
 
   /** Rows of the round that is under way of which the broker has not told yet. */
   private final Map<Long, OutboxRow> trying = new HashMap<>();
+
+  /** How often rows were refused for where they go, of late. */
+  private final Map<OutboxRow.Route, Integer> refusals = new HashMap<>();
 
   private final LaneLoop.Lost lost;
   private Future<?> carrying = Future.succeededFuture();
@@ -160,7 +168,7 @@ final class ParkedLoop {
   private Future<Duration> attempt(List<Due> due) {
     List<Answer> answers = new ArrayList<>();
     List<Future<Void>> chains = new ArrayList<>();
-    Map<Destination, Due> probes = new LinkedHashMap<>();
+    Map<Destination, List<Due>> refused = new LinkedHashMap<>();
     Set<Destination> closed = new LinkedHashSet<>();
     for (List<Due> chain : chains(due)) {
       Due first = chain.get(0);
@@ -168,11 +176,13 @@ final class ParkedLoop {
       if (refusing == null) {
         chains.add(publish(chain, 0, answers, closed));
       } else {
-        probes.merge(refusing, first, ParkedLoop::triedLess);
+        refused.computeIfAbsent(refusing, to -> new ArrayList<>()).add(first);
       }
     }
-    closed.addAll(probes.keySet());
-    probes.values().forEach(probe -> chains.add(publish(List.of(probe), 0, answers, closed)));
+    closed.addAll(refused.keySet());
+    refused
+        .values()
+        .forEach(firsts -> chains.add(publish(List.of(probe(firsts)), 0, answers, closed)));
     // What was answered is settled even where the lane ended before the rest was.
     return Future.join(chains)
         .transform(ended -> change(() -> settle(unchanged(answers))))
@@ -180,9 +190,15 @@ final class ParkedLoop {
         .compose(next -> postpone(closed, next));
   }
 
-  /** What was refused because of the row before says nothing of the others. */
-  private static Due triedLess(Due one, Due other) {
-    return other.attempts() < one.attempts() ? other : one;
+  /**
+   * The row to try: of the routing key that was refused least often, for rights may depend on it,
+   * and of its rows one that was tried less. What was refused because of the row before says
+   * nothing of others.
+   */
+  private Due probe(List<Due> firsts) {
+    Comparator<Due> byRoute =
+        Comparator.comparing(each -> refusals.getOrDefault(each.row().route(), 0));
+    return Collections.min(firsts, byRoute.thenComparingInt(Due::attempts));
   }
 
   /** An operator's word on a row outlasts the broker's. */
@@ -272,6 +288,7 @@ final class ParkedLoop {
       desk.destinations().refuse(route, refusal);
       spare(refusal, route, closed);
     } else if (tookPart(refusal)) {
+      refusals.remove(route);
       desk.destinations().accept(route);
     }
     Duration retryIn = desk.destinations().backoff(route, due.attempts() + 1);
@@ -280,6 +297,10 @@ final class ParkedLoop {
 
   /** Each of the others would close a channel to be told the same: they are put off together. */
   private void spare(ParkedReason refusal, OutboxRow.Route route, Set<Destination> closed) {
+    if (refusals.size() >= ROUTES) {
+      refusals.clear();
+    }
+    refusals.merge(route, 1, Integer::sum);
     Destination refusing = desk.destinations().refusing(route);
     if (refusing != null) {
       closed.add(refusing);

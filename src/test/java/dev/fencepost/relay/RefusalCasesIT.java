@@ -342,6 +342,24 @@ class RefusalCasesIT {
     assertThat(broker.opened.get() - before).isLessThan(30);
   }
 
+  /** However many rows of a refused routing key wait before it. */
+  @Test
+  void anAllowedRoutingKeyIsFoundAmongManyRefusedOnes() {
+    FakePublisher.Broker broker = new FakePublisher.Broker();
+    broker.closes =
+        row -> row.route().routingKey().equals("yes") ? null : ParkedReason.ACCESS_REFUSED;
+    outbox = new Outbox(Databases.migrated(RelayConfigs.relay(1)));
+    relay(RelayConfigs.relay(1), broker);
+    outbox.insert("x", "no", null, "0");
+    awaitParked(1);
+    outbox.execute(
+        "insert into fencepost.outbox (exchange, routing_key, type, payload) select 'x',"
+            + " case when n <= 20 then 'no' when n <= 40 then 'nor' else 'yes' end, 't', ''"
+            + " from generate_series(1, 41) n");
+    Await.until("it is found", () -> !broker.rows().isEmpty());
+    assertThat(process.events.refused.get(ParkedReason.ACCESS_REFUSED)).isLessThan(8);
+  }
+
   /** Two rows of a key are refused before either answer is there, and a third waits behind them. */
   @Test
   void parkedRowsOfAKeyThatWereOutTogetherGoOutOnceAndInOrder() {
