@@ -4,6 +4,8 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Where things are; {@code bench/run} says where the project is. */
 final class Paths {
@@ -23,18 +25,22 @@ final class Paths {
 
   private Paths() {}
 
-  /** The commit that is measured, with a mark when files differ from it; "unknown" without Git. */
+  /** The commit that is measured, with a mark when code differs from it; "unknown" without Git. */
   static String commit() {
+    String commit = git("rev-parse", "--short", "HEAD");
+    String changed = git("status", "--porcelain", "--", "src", "bench", "bin", "pom.xml");
+    return commit.isEmpty() ? "unknown" : commit + (changed.isEmpty() ? "" : " and changes");
+  }
+
+  private static String git(String... arguments) {
+    List<String> line = new ArrayList<>(List.of("git", "-C", PROJECT.toString()));
+    line.addAll(List.of(arguments));
     try {
       Process git =
-          new ProcessBuilder(
-                  "git", "-C", PROJECT.toString(), "describe", "--always", "--dirty", "--exclude", "*")
-              .redirectError(ProcessBuilder.Redirect.DISCARD)
-              .start();
-      String said = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-      return said.isEmpty() ? "unknown" : said;
+          new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+      return new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
     } catch (IOException e) {
-      return "unknown";
+      return "";
     }
   }
 
