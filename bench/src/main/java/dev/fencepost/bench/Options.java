@@ -167,7 +167,7 @@ record Options(
 
   /** So many in earnest, a few in the short form. */
   int scaled(int count) {
-    return shortForm ? Math.max(1000, count / 50) : count;
+    return shortForm ? Math.max(1000, count / 5) : count;
   }
 
   int seconds(int seconds) {
