@@ -2,9 +2,7 @@ package dev.fencepost.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.fencepost.api.ActivityContext;
 import dev.fencepost.api.EffectHandler;
 import dev.fencepost.api.Receipt;
@@ -18,13 +16,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.slf4j.LoggerFactory;
 
 /**
  * Every form of Java handler, of every kind, that throws at once, fails with an exception that is
@@ -75,19 +71,7 @@ class MisbehavingHandlersTest {
   }
 
   private final Bench bench = new Bench();
-  private final ListAppender<ILoggingEvent> log = new ListAppender<>();
-  private final Logger logger = (Logger) LoggerFactory.getLogger("dev.fencepost.worker");
-
-  @BeforeEach
-  void listen() {
-    log.start();
-    logger.addAppender(log);
-  }
-
-  @AfterEach
-  void leave() {
-    logger.detachAppender(log);
-  }
+  @RegisterExtension private final WorkerLines log = new WorkerLines();
 
   static Stream<Arguments> onTheLoop() {
     List<Arguments> all = new ArrayList<>();
@@ -233,7 +217,7 @@ class MisbehavingHandlersTest {
   }
 
   private void named(Misdeed misdeed) {
-    assertThat(List.copyOf(log.list))
+    assertThat(List.copyOf(log.events()))
         .extracting(ILoggingEvent::getFormattedMessage)
         .as("a line that names it")
         .anyMatch(line -> line.contains("event=bad ") && line.contains(misdeed.named));

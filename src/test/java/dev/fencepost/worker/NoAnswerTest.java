@@ -3,9 +3,7 @@ package dev.fencepost.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.groups.Tuple.tuple;
 
-import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.fencepost.api.Receipt;
 import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.AttemptOutcome;
@@ -13,11 +11,9 @@ import dev.fencepost.model.RunEvent;
 import dev.fencepost.model.RunFailure;
 import io.vertx.core.Promise;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.slf4j.LoggerFactory;
 
 /** A run that had no answer by its hard limit, whoever's clock strikes first. */
 class NoAnswerTest {
@@ -25,19 +21,7 @@ class NoAnswerTest {
       new Bench.Times(Duration.ofSeconds(30), Duration.ofSeconds(2), Duration.ofSeconds(4), null);
 
   private final Bench bench = new Bench();
-  private final ListAppender<ILoggingEvent> log = new ListAppender<>();
-  private final Logger logger = (Logger) LoggerFactory.getLogger("dev.fencepost.worker");
-
-  @BeforeEach
-  void listen() {
-    log.start();
-    logger.addAppender(log);
-  }
-
-  @AfterEach
-  void leave() {
-    logger.detachAppender(log);
-  }
+  @RegisterExtension private final WorkerLines log = new WorkerLines();
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "EFFECT")
@@ -57,7 +41,7 @@ class NoAnswerTest {
         .extracting(a -> a.id().eventId(), FakeActivityStore.Attempt::outcome)
         .containsExactly(
             tuple("own", AttemptOutcome.TIMED_OUT), tuple("watched", AttemptOutcome.TIMED_OUT));
-    assertThat(log.list.stream().map(ILoggingEvent::getFormattedMessage))
+    assertThat(log.events().stream().map(ILoggingEvent::getFormattedMessage))
         .filteredOn(line -> line.startsWith("hard-limit "))
         .containsExactly(line("own"), line("watched"));
     assertThat(bench.events.leaked).as("only what has not come back").isEqualTo(1);

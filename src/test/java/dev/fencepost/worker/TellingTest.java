@@ -2,9 +2,7 @@ package dev.fencepost.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.fencepost.api.PermanentFailure;
 import dev.fencepost.api.Receipt;
 import dev.fencepost.api.TransientFailure;
@@ -18,10 +16,8 @@ import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Each dead letter is logged and counted once, whichever way led to it; and so is each retry. */
 class TellingTest {
@@ -29,22 +25,10 @@ class TellingTest {
       new Delivery.Envelope("x", "k", Map.of("type", "t"), Map.of(), new byte[] {1, 0}, null);
 
   private final Bench bench = new Bench();
-  private final ListAppender<ILoggingEvent> log = new ListAppender<>();
-  private final Logger logger = (Logger) LoggerFactory.getLogger("dev.fencepost.worker");
-
-  @BeforeEach
-  void listen() {
-    log.start();
-    logger.addAppender(log);
-  }
-
-  @AfterEach
-  void leave() {
-    logger.detachAppender(log);
-  }
+  @RegisterExtension private final WorkerLines log = new WorkerLines();
 
   private List<String> lines(String word) {
-    return log.list.stream()
+    return log.events().stream()
         .map(ILoggingEvent::getFormattedMessage)
         .filter(line -> line.startsWith(word + " event="))
         .toList();
