@@ -159,8 +159,7 @@ abstract class EffectRun {
     } catch (RuntimeException fault) {
       LOG.error("a transaction of effects is given up", fault);
       if (group != null && !over) {
-        over = true;
-        part.out().forEach(member -> giveUp(member.run));
+        giveUpAll();
         abandon(() -> broken(fault));
       }
     }
@@ -173,6 +172,14 @@ abstract class EffectRun {
               lane.closed(this);
               then.run();
             });
+  }
+
+  /** Nobody is waited for any more; those who have not returned. */
+  private List<EffectPart.Member> giveUpAll() {
+    over = true;
+    List<EffectPart.Member> out = part.out();
+    out.forEach(member -> giveUp(member.run));
+    return out;
   }
 
   /** From here on its limits, and what its handlers still do, are of no interest. */
@@ -209,9 +216,7 @@ abstract class EffectRun {
 
   /** The first that has not come back held the others up; it is the one that is charged. */
   private void hardLimit() {
-    over = true;
-    List<EffectPart.Member> out = part.out();
-    out.forEach(member -> giveUp(member.run));
+    List<EffectPart.Member> out = giveUpAll();
     if (out.isEmpty()) {
       return;
     }
@@ -222,10 +227,7 @@ abstract class EffectRun {
 
   /** They return one after the other, but are too many together: nobody is charged for that. */
   private void tooMany() {
-    over = true;
-    List<EffectPart.Member> out = part.out();
-    out.forEach(member -> giveUp(member.run));
-    int returned = part.members().size() - out.size();
+    int returned = part.members().size() - giveUpAll().size();
     abandon(() -> tooMany(returned));
   }
 
@@ -234,8 +236,7 @@ abstract class EffectRun {
     if (over || group == null) {
       return;
     }
-    over = true;
-    part.out().forEach(member -> giveUp(member.run));
+    giveUpAll();
     abandon(this::shutDownEnded);
   }
 }
