@@ -31,7 +31,8 @@ final class WorkerSchema implements AutoCloseable {
   }
 
   static WorkerSchema open() {
-    return new WorkerSchema(TestServers.postgres().newDatabase(), true);
+    return new WorkerSchema(
+        TestServers.postgres().newDatabase("worker's", uri -> migrated(uri).close()), false);
   }
 
   /** The stores on this database, whose schema is brought up to date. */

@@ -1,5 +1,7 @@
 package dev.fencepost.relay;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.rabbitmq.client.AMQP;
 import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
@@ -10,10 +12,10 @@ import dev.fencepost.testing.Await;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 
@@ -35,6 +37,7 @@ final class Arrivals implements AutoCloseable {
   }
 
   final ConcurrentLinkedQueue<Arrival> all = new ConcurrentLinkedQueue<>();
+  private final Set<String> ids = ConcurrentHashMap.newKeySet();
   private final ConnectionFactory factory = new ConnectionFactory();
   private Connection connection;
   Channel channel;
@@ -76,26 +79,35 @@ final class Arrivals implements AutoCloseable {
           @Override
           public void handleDelivery(
               String tag, Envelope envelope, AMQP.BasicProperties properties, byte[] body) {
-            all.add(new Arrival(queue, properties, body));
+            Arrival arrival = new Arrival(queue, properties, body);
+            all.add(arrival);
+            ids.add(arrival.id());
           }
         });
   }
 
-  Set<String> ids() {
-    Set<String> ids = new HashSet<>();
-    all.forEach(each -> ids.add(each.id()));
-    return ids;
+  int distinct() {
+    return ids.size();
   }
 
   List<String> texts() {
     return new ArrayList<>(all).stream().map(Arrival::text).toList();
   }
 
-  void await(int distinct, Duration within) {
-    Await.asserted(
-        distinct + " events",
-        within,
-        () -> org.assertj.core.api.Assertions.assertThat(ids()).hasSize(distinct));
+  /**
+   * Exactly so many events.
+   *
+   * @param quiet how long none may arrive: how many arrive in a second is the machine's affair
+   */
+  void await(int distinct, Duration quiet) {
+    do {
+      int seen = distinct();
+      Await.until(
+          distinct + " events, not " + seen,
+          quiet,
+          () -> distinct() >= distinct || distinct() > seen);
+    } while (distinct() < distinct);
+    assertThat(distinct()).as("events").isEqualTo(distinct);
   }
 
   @Override

@@ -12,9 +12,8 @@ final class Databases {
 
   /** A fresh one on the shared server, with the schema. */
   static String migrated(FencepostConfig.Relay relay) {
-    String uri = TestServers.postgres().newDatabase();
-    migrate(uri, relay);
-    return uri;
+    String like = "relay " + relay.lanes() + " " + relay.retention();
+    return TestServers.postgres().newDatabase(like, uri -> migrate(uri, relay));
   }
 
   static void migrate(String uri, FencepostConfig.Relay relay) {

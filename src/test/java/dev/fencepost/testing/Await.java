@@ -12,6 +12,7 @@ public final class Await {
 
   private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(30);
   private static final long POLL_MILLIS = 10;
+  private static final long SLOWEST_POLL_MILLIS = 500;
 
   private Await() {}
 
@@ -51,6 +52,7 @@ public final class Await {
     long end = System.nanoTime() + deadline.toNanos();
     Throwable last = null;
     do {
+      long asked = System.nanoTime();
       try {
         T value = source.call();
         if (value != null) {
@@ -63,7 +65,7 @@ public final class Await {
       } catch (Exception | AssertionError e) {
         last = e;
       }
-      pause(what);
+      pause(what, System.nanoTime() - asked);
     } while (System.nanoTime() < end);
     throw new AssertionError("not within " + deadline + ": " + what, last);
   }
@@ -106,9 +108,11 @@ public final class Await {
     throw (E) failure;
   }
 
-  private static void pause(String what) {
+  /** What is dear to ask is asked less often: whoever waits must not be what is waited for. */
+  private static void pause(String what, long tookNanos) {
+    long tenth = TimeUnit.NANOSECONDS.toMillis(9 * tookNanos);
     try {
-      Thread.sleep(POLL_MILLIS);
+      Thread.sleep(Math.min(SLOWEST_POLL_MILLIS, Math.max(POLL_MILLIS, tenth)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new AssertionError("interrupted while waiting for " + what, e);

@@ -26,9 +26,8 @@ class DeathMatrixIT {
 
   @BeforeAll
   static void servers() {
-    database = TestServers.postgres().newDatabase();
+    database = WorkerProcess.database();
     broker = TestServers.broker().newVhost();
-    WorkerProcess.migrate(database);
   }
 
   @Test

@@ -12,7 +12,6 @@ import dev.fencepost.pg.PgActivityStore;
 import dev.fencepost.pg.PgDatabase;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.PostgresServer;
-import dev.fencepost.testing.TestServers;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -49,8 +48,7 @@ class EffectGroupsIT {
 
   @BeforeEach
   void start() {
-    String uri = TestServers.postgres().newDatabase();
-    WorkerProcess.migrate(uri);
+    String uri = WorkerProcess.database();
     PostgresServer.execute(
         uri,
         "alter table effect add constraint odd check (event_id not like 'odd-%')",

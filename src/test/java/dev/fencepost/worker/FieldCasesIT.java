@@ -37,9 +37,8 @@ class FieldCasesIT {
 
   @BeforeEach
   void servers() {
-    database = TestServers.postgres().newDatabase();
+    database = WorkerProcess.database();
     broker = TestServers.broker().newVhost();
-    WorkerProcess.migrate(database);
     remote = new Remote(database);
   }
 

@@ -27,7 +27,7 @@ class FrozenWorkerIT {
   /** So many at a time: each is a JVM that stays until the end of its turn. */
   private static final int AT_ONCE = 12;
 
-  private final String database = TestServers.postgres().newDatabase();
+  private final String database = WorkerProcess.database();
   private final String broker = TestServers.broker().newVhost();
   private final Remote remote = new Remote(database);
 
@@ -55,7 +55,6 @@ class FrozenWorkerIT {
   }
 
   private void decidedElsewhere(List<Row> rows) throws Exception {
-    WorkerProcess.migrate(database);
     SoftAssertions soft = new SoftAssertions();
     for (int from = 0; from < rows.size(); from += AT_ONCE) {
       turn(rows.subList(from, Math.min(rows.size(), from + AT_ONCE)), soft);

@@ -17,7 +17,7 @@ class FullDiskIT {
   private static final List<String> KINDS = List.of("pure", "idempotent", "irreversible", "effect");
   private static final int EACH = 10;
 
-  private final String database = TestServers.postgres().newDatabase();
+  private final String database = WorkerProcess.database();
   private final String broker = TestServers.broker().newVhost();
   private final Remote remote = new Remote(database);
 
@@ -37,7 +37,6 @@ class FullDiskIT {
 
   @Test
   void noEventIsDeadOrInReviewForIt() throws Exception {
-    WorkerProcess.migrate(database);
     QueueConfig queue = WorkerProcess.queue(QUEUE, 20, QueueConfig.Ordering.NONE, DEADLINE);
     try (Publishing publishing = new Publishing(broker);
         WorkerProcess worker =

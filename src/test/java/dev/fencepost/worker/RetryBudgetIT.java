@@ -36,7 +36,7 @@ class RetryBudgetIT {
       """
           .formatted(BudgetWorker.RATIO, BudgetWorker.PER_SECOND, RetryBudget.WINDOW.toSeconds());
 
-  private final String database = TestServers.postgres().newDatabase();
+  private final String database = WorkerProcess.database();
   private final String broker = TestServers.broker().newVhost();
   private Remote remote;
 
@@ -46,7 +46,6 @@ class RetryBudgetIT {
 
   @Test
   void twoProcessesTogetherStayWithinTheBudgetOfTheType() throws Exception {
-    WorkerProcess.migrate(database);
     remote = new Remote(database);
     try (Publishing publishing = new Publishing(broker)) {
       publishing.declare(QUEUE);

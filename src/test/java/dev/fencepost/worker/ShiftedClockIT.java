@@ -24,7 +24,7 @@ class ShiftedClockIT {
   private static final Death NEVER = new Death(Stage.NONE, "KILL");
   private static final String QUEUE = "shifted";
 
-  private final String database = TestServers.postgres().newDatabase();
+  private final String database = WorkerProcess.database();
   private final String broker = TestServers.broker().newVhost();
   private final Remote remote = new Remote(database);
 
@@ -68,7 +68,6 @@ class ShiftedClockIT {
   void w13_nothingIsTakenOverTooSoonNorDueTooLate(String shift) throws Exception {
     String running = "silent-" + shift.replace(' ', '-');
     shiftTheClock(shift);
-    WorkerProcess.migrate(database);
     assertThat(remote.number("select round(extract(epoch from now() - pg_catalog.now()))"))
         .as("the clock of a session")
         .isEqualTo(shift.startsWith("-") ? -3600 : 3600);

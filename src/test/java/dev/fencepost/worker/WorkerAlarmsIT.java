@@ -31,9 +31,8 @@ class WorkerAlarmsIT {
 
   @BeforeEach
   void servers() {
-    database = TestServers.postgres().newDatabase();
+    database = WorkerProcess.database();
     broker = TestServers.broker().newVhost();
-    WorkerProcess.migrate(database);
     remote = new Remote(database);
   }
 

@@ -27,9 +27,8 @@ class WorkerCasesIT {
 
   @BeforeEach
   void servers() {
-    database = TestServers.postgres().newDatabase();
+    database = WorkerProcess.database();
     broker = TestServers.broker().newVhost();
-    WorkerProcess.migrate(database);
     remote = new Remote(database);
   }
 

@@ -10,7 +10,6 @@ import dev.fencepost.config.ActivityConfig;
 import dev.fencepost.config.QueueConfig;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.RabbitServer;
-import dev.fencepost.testing.TestServers;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -24,7 +23,7 @@ class WorkerOutageIT {
   private static final int SLOTS = 16;
   private static final String QUEUE = "outage";
 
-  private final String database = TestServers.postgres().newDatabase();
+  private final String database = WorkerProcess.database();
   private final Remote remote = new Remote(database);
 
   /** As the usual queue, but idempotent work has two starts, each of four seconds. */
@@ -42,7 +41,6 @@ class WorkerOutageIT {
   @Test
   void w01_w02_aRunThatOutlivesTheConsumerTimeoutIsCountedAndTheConsumerComesBack()
       throws Exception {
-    WorkerProcess.migrate(database);
     try (RabbitServer rabbit = RabbitServer.start()) {
       rabbit.eval(
           "application:set_env(rabbit, channel_tick_interval, 500),"

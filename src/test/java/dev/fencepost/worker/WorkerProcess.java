@@ -16,6 +16,7 @@ import dev.fencepost.pg.PgActivityStore;
 import dev.fencepost.pg.PgDatabase;
 import dev.fencepost.rabbit.RabbitBroker;
 import dev.fencepost.testing.Await;
+import dev.fencepost.testing.TestServers;
 import io.vertx.core.Vertx;
 import io.vertx.sqlclient.Tuple;
 import java.sql.SQLException;
@@ -95,6 +96,11 @@ final class WorkerProcess implements AutoCloseable {
                 queues,
                 Duration.ofMinutes(30)));
     this.deployment = Await.result(vertx.deployVerticle(verticle));
+  }
+
+  /** A fresh database on the shared server, with the schema and the remote's table. */
+  static String database() {
+    return TestServers.postgres().newDatabase("workers", WorkerProcess::migrate);
   }
 
   static void migrate(String databaseUri) {
