@@ -55,7 +55,7 @@ final class ClaimedEffect extends EffectRun {
     if (answer instanceof Claim.Duplicate && before != null) {
       lane().settler().committed(job, before); // by the commit whose answer was lost
     } else {
-      lane().claims().answered(job, answer, begunNanos());
+      lane().claims().answered(job, answer, askedNanos());
     }
   }
 

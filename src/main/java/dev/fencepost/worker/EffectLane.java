@@ -1,5 +1,6 @@
 package dev.fencepost.worker;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -163,18 +164,23 @@ final class EffectLane {
 
   /**
    * A group has ended: together they must not take as long as one of them may. What took half of
-   * that goes in smaller groups from now on, what is quick in larger ones again.
-   *
-   * @param ended how many of them had returned
+   * that goes in smaller groups from now on, anything quicker in larger ones again. A lone one says
+   * nothing of groups.
    */
-  void took(long begunNanos, int ended) {
-    long nanos = env.timers().nanos() - begunNanos;
-    long hard = lane.hardLimit().toNanos();
-    if (nanos > hard / 2) {
-      most = Math.max(1, Math.min(most, ended / 2));
-    } else if (nanos < hard / 8) {
+  void took(Duration age, int ended) {
+    Duration hard = lane.hardLimit();
+    if (age.compareTo(hard.dividedBy(8)) < 0) {
       most = Math.min(LARGEST, most * 2);
+    } else if (age.compareTo(hard.dividedBy(2)) <= 0) {
+      most = Math.min(LARGEST, most + Math.max(1, most / 8));
+    } else if (ended > 1) {
+      tooMany(ended);
     }
+  }
+
+  /** A group was too large; so many of it had returned. */
+  void tooMany(int returned) {
+    most = Math.max(1, Math.min(most, returned / 2));
   }
 
   /** Each is started singly, counted. */

@@ -3,6 +3,7 @@ package dev.fencepost.worker;
 import dev.fencepost.api.EffectHandler;
 import dev.fencepost.api.Receipt;
 import io.vertx.core.Future;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,7 +31,8 @@ abstract class EffectRun {
   private final EffectLane lane;
   private final List<Job> jobs;
   private final Sort sort;
-  private final long begunNanos;
+  private final long askedNanos;
+  private long openedNanos;
   private ActivityStore.@Nullable EffectGroup group;
   private EffectPart part = new EffectPart();
   private boolean over;
@@ -39,7 +41,7 @@ abstract class EffectRun {
     this.lane = lane;
     this.jobs = jobs;
     this.sort = sort;
-    this.begunNanos = lane.env().timers().nanos();
+    this.askedNanos = lane.env().timers().nanos();
   }
 
   /** Asks the store for the transaction. */
@@ -81,8 +83,14 @@ abstract class EffectRun {
     return sort;
   }
 
-  long begunNanos() {
-    return begunNanos;
+  /** Before anything was sent: what the answers say of leases counts from there. */
+  long askedNanos() {
+    return askedNanos;
+  }
+
+  /** For how long it has been open; the wait for a connection is none of it. */
+  Duration age() {
+    return Duration.ofNanos(lane.env().timers().nanos() - openedNanos);
   }
 
   void begin() {
@@ -91,6 +99,7 @@ abstract class EffectRun {
             begun -> {
               if (begun.succeeded()) {
                 ActivityStore.EffectGroup made = begun.result();
+                openedNanos = lane.env().timers().nanos();
                 group = made;
                 guarded(() -> begun(made.answers()));
               } else {

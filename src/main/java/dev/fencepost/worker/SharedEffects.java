@@ -81,8 +81,7 @@ final class SharedEffects extends EffectRun {
 
   /** The next part, or the commit; a transaction that takes long takes no more in. */
   private void next() {
-    long age = lane().env().timers().nanos() - begunNanos();
-    boolean late = age > lane().lane().hardLimit().toNanos() / 2;
+    boolean late = age().compareTo(lane().lane().hardLimit().dividedBy(2)) > 0;
     boolean full = (late && !(done.isEmpty() && dead.isEmpty())) || (apart && !done.isEmpty());
     if (full || waiting.isEmpty()) {
       cut.addAll(waiting);
@@ -231,7 +230,7 @@ final class SharedEffects extends EffectRun {
     lane().committed();
     if (!apart) {
       lane().careful(false);
-      lane().took(begunNanos(), done.size() + dead.size());
+      lane().took(age(), done.size() + dead.size());
     }
     for (int i = 0; i < jobs().size(); i++) {
       Job job = jobs().get(i);
@@ -242,7 +241,7 @@ final class SharedEffects extends EffectRun {
       } else if (answers.get(i) instanceof Claim.Duplicate && before != null) {
         committed(job, before); // by the commit whose answer was lost
       } else if (!(answers.get(i) instanceof Claim.Started)) {
-        lane().claims().answered(job, answers.get(i), begunNanos());
+        lane().claims().answered(job, answers.get(i), askedNanos());
       }
     }
     lane().claim(toClaim);
@@ -275,7 +274,7 @@ final class SharedEffects extends EffectRun {
 
   @Override
   void tooMany(int returned) {
-    lane().took(begunNanos(), done.size() + returned);
+    lane().tooMany(done.size() + returned);
     nothingDone();
   }
 

@@ -14,6 +14,7 @@ import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.sqlclient.DatabaseException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -248,6 +249,85 @@ class EffectLaneTest {
     bench.time.settle();
     assertThat(bench.store.count("commit") - before).as("2, 2, 4, 8, 16 and 32").isBetween(5L, 8L);
     assertThat(bench.broker.acked).hasSize(68);
+  }
+
+  /** As where the other types of the process hold all connections. */
+  @Test
+  void waitingForAConnectionMakesNoGroupSmaller() {
+    bench.effect("t", c -> Bench.done()).start();
+    bench.store.delayAnswersOf("beginEffects");
+    bench.broker.deliver(batch(256));
+    for (int waits = 0; waits < 60 && bench.broker.acked.size() < 256; waits++) {
+      bench.advance(12_000);
+      bench.store.releaseAnswers();
+      bench.store.delayAnswersOf("beginEffects");
+      bench.time.settle();
+    }
+    assertThat(bench.broker.acked).hasSize(256);
+    assertThat(bench.store.count("commit")).isLessThanOrEqualTo(8);
+  }
+
+  /** Several at a time that end so many seconds after they began. */
+  private void withRunsOf(Map<String, Integer> seconds) {
+    bench
+        .effect(
+            "t",
+            c -> {
+              Promise<Receipt> result = Promise.promise();
+              int of = seconds.get(c.eventId().replaceAll("[0-9]", ""));
+              bench.time.after(
+                  Duration.ofSeconds(of), () -> result.tryComplete(Receipt.succeeded()));
+              return result.future();
+            })
+        .start();
+  }
+
+  @Test
+  void aLoneSlowEffectMakesNoGroupSmaller() {
+    withRunsOf(Map.of("lone", 11, "many", 3));
+    bench.deliver("t", "lone1").advance(12_000);
+    assertThat(bench.broker.acked).hasSize(1);
+    bench.broker.deliver(batch("many", 0, 256));
+    bench.advance(60_000);
+    assertThat(bench.broker.acked).hasSize(257);
+    assertThat(bench.store.count("commit")).isLessThanOrEqualTo(9);
+  }
+
+  @Test
+  void groupsThatTakeAThirdOfTheirTimeGrowAgain() {
+    withRunsOf(Map.of("slow", 15, "fair", 6));
+    bench.broker.deliver(batch("slow", 0, 4));
+    bench.advance(16_000);
+    long before = bench.store.count("commit");
+    bench.broker.deliver(batch("fair", 0, 64));
+    bench.advance(300_000);
+    assertThat(bench.broker.acked).hasSize(68);
+    assertThat(bench.store.count("commit") - before).as("2, 2, 3, 4, 5 and so on").isLessThan(16);
+  }
+
+  /** Even where one alone has returned: otherwise the same would be undone for ever. */
+  @Test
+  void aGroupOfWhichOneReturnedInTimeGoesAgainInSmallerOnes() {
+    Deque<Promise<Receipt>> first = new ArrayDeque<>();
+    bench
+        .effect(
+            "t",
+            c -> {
+              if (first.size() == 4) {
+                return Bench.done();
+              }
+              first.add(Promise.promise());
+              return first.getLast().future();
+            })
+        .start();
+    bench.broker.deliver(batch(4));
+    bench.advance(15_000);
+    first.getFirst().complete(Receipt.succeeded());
+    bench.advance(5_100);
+    assertThat(bench.store.count("abandon")).isEqualTo(1);
+    assertThat(bench.broker.acked).hasSize(4);
+    assertThat(bench.store.count("commit")).as("one by one").isEqualTo(4);
+    assertThat(bench.store.count("claim")).isZero();
   }
 
   @Test
