@@ -33,7 +33,7 @@ public class TransientFailure extends RuntimeException {
     this.after = after;
   }
 
-  /** The least time to wait, when the failure named one. */
+  /** The least time to wait, when the failure named one; where this throws, it named none. */
   public Optional<Duration> after() {
     return Optional.ofNullable(after);
   }

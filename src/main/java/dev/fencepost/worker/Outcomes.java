@@ -17,6 +17,7 @@ import dev.fencepost.model.RecoveryDecision;
 import dev.fencepost.model.RunEvent;
 import dev.fencepost.model.RunFailure;
 import java.time.Duration;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** From how a run ended to how its activity is settled; no state, no I/O. */
@@ -67,7 +68,7 @@ final class Outcomes {
     Throwable error = Causes.unwrapped(failure);
     try {
       return failed(lane, ticket, error, random);
-    } catch (Throwable fault) { // such as what a subclass of TransientFailure throws
+    } catch (Throwable fault) { // it is code of others that says what it is
       return unknown(lane, ticket, error, random);
     }
   }
@@ -157,11 +158,22 @@ final class Outcomes {
     };
   }
 
+  /** The wait it asks for; null where it asks for none, or fails when asked. */
   private static @Nullable Duration asked(Throwable error) {
     if (error instanceof TransientFailure t) {
-      return t.after().orElse(null);
+      return after(t);
     }
     return error instanceof RunFailure f ? f.retryAfter() : null;
+  }
+
+  /** The handler's own code, which says that it may work later even where it cannot say when. */
+  private static @Nullable Duration after(TransientFailure failure) {
+    try {
+      Optional<Duration> after = failure.after();
+      return after == null ? null : after.orElse(null);
+    } catch (Throwable fault) {
+      return null;
+    }
   }
 
   private static Duration quiet(TypeLane lane, Throwable error) {

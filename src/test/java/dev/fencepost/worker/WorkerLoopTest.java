@@ -2,6 +2,7 @@ package dev.fencepost.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.fencepost.api.ActivityContext;
 import dev.fencepost.api.PermanentFailure;
 import dev.fencepost.api.Receipt;
 import dev.fencepost.api.TransientFailure;
@@ -20,8 +21,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class WorkerLoopTest {
   private final Bench bench = new Bench();
@@ -200,20 +204,49 @@ class WorkerLoopTest {
     assertThat(bench.ran).hasSize(2);
   }
 
-  @Test
-  void anExceptionThatFailsItselfIsUnknown() {
-    TransientFailure broken =
-        new TransientFailure("busy") {
-          @Override
-          public Optional<Duration> after() {
-            throw new IllegalStateException("no clock");
-          }
-        };
-    bench
-        .type("t", ActivityKind.IRREVERSIBLE, c -> Future.failedFuture(broken))
-        .start()
-        .deliver("t", "e1");
-    assertThat(bench.row("e1").state).isEqualTo(ActivityState.MANUAL_REVIEW);
+  /** A transient failure that cannot say how long to wait. */
+  private static final class Broken extends TransientFailure {
+    private static final long serialVersionUID = 1L;
+    private final boolean fails;
+
+    Broken(boolean fails) {
+      super("busy");
+      this.fails = fails;
+    }
+
+    @Override
+    @SuppressWarnings("NullOptional") // as handlers do
+    public Optional<Duration> after() {
+      if (fails) {
+        throw new IllegalStateException("no clock");
+      }
+      return null;
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(ActivityKind.class)
+  void aFailureThatCannotSayWhenIsTransientAllTheSame(ActivityKind kind) {
+    Function<ActivityContext, Future<Receipt>> handler =
+        c ->
+            c.attempt() > 1
+                ? Bench.done()
+                : Future.failedFuture(new Broken(c.eventId().equals("throws")));
+    if (kind == ActivityKind.EFFECT) {
+      bench.effect("t", handler);
+    } else {
+      bench.type("t", kind, handler);
+    }
+    bench.start().deliver("t", "throws", "null");
+    for (String id : List.of("throws", "null")) {
+      assertThat(bench.row(id).state).as(id).isEqualTo(ActivityState.RETRY_SCHEDULED);
+      assertThat(bench.row(id).retries).as(id).isEqualTo(1);
+    }
+    bench.advance(10_000);
+    for (String id : List.of("throws", "null")) {
+      assertThat(bench.row(id).state).as(id).isEqualTo(ActivityState.COMPLETED);
+    }
+    assertThat(bench.broker.unacked).isEmpty();
   }
 
   @Test
