@@ -104,7 +104,9 @@ final class Rearmed {
             done -> {
               running = false;
               report(done.cause());
-              arm(wanted && done.succeeded() ? Duration.ZERO : pause.get());
+              boolean again = wanted && done.succeeded();
+              arm(again ? Duration.ZERO : pause.get());
+              woken = again && timer != null; // not put off, as after a wake
             });
   }
 
