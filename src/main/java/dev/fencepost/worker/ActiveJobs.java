@@ -77,6 +77,11 @@ final class ActiveJobs {
     probing.remove(id);
   }
 
+  /** Whether a probe of it is under way. */
+  boolean probes(ActivityId id) {
+    return probing.contains(id);
+  }
+
   /** A statement that starts due activities is in flight: what it claims is not known yet. */
   void claimingDue(boolean begins) {
     dueClaims += begins ? 1 : -1;
@@ -89,7 +94,7 @@ final class ActiveJobs {
 
   /** Whether something of ours other than a job may hold its lease, or run. */
   boolean busy(ActivityId id) {
-    return dueClaims > 0 || probing.contains(id) || leaked.containsKey(id);
+    return dueClaims > 0 || probes(id) || leaked.containsKey(id);
   }
 
   boolean leaks(ActivityId id) {

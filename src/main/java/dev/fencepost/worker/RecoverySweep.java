@@ -81,8 +81,7 @@ final class RecoverySweep {
                     notNow(evidence, e);
                     return Future.succeededFuture(false);
                   });
-      boolean probes = env.active().busy(evidence.id());
-      if (!probes) {
+      if (!env.active().probes(evidence.id())) {
         decisions.add(decision);
       }
     }

@@ -114,7 +114,7 @@ public final class FakeActivityStore implements ActivityStore {
   public String faulty;
 
   private String loseAnswerOf;
-  private String delayAnswersOf;
+  private Set<String> delayAnswersOf = Set.of();
   private Consumer<String> released = consumer -> {};
   private long order;
   private final List<Long> diedAt = new ArrayList<>();
@@ -146,13 +146,13 @@ public final class FakeActivityStore implements ActivityStore {
     loseAnswerOf = call;
   }
 
-  /** Calls of this name are carried out at once and answered by {@link #releaseAnswers}. */
-  public void delayAnswersOf(String call) {
-    delayAnswersOf = call;
+  /** Calls of these names are carried out at once and answered by {@link #releaseAnswers}. */
+  public void delayAnswersOf(String... calls) {
+    delayAnswersOf = Set.of(calls);
   }
 
   public void releaseAnswers() {
-    delayAnswersOf = null;
+    delayAnswersOf = Set.of();
     List<Runnable> now = new ArrayList<>(delayed);
     delayed.clear();
     now.forEach(Runnable::run);
@@ -184,7 +184,7 @@ public final class FakeActivityStore implements ActivityStore {
       loseAnswerOf = null;
       return Future.failedFuture(new FencepostException(FailureKind.TIMEOUT, "answer lost"));
     }
-    if (name.equals(delayAnswersOf)) {
+    if (delayAnswersOf.contains(name)) {
       Promise<T> promise = Promise.promise();
       delayed.add(
           () -> {

@@ -582,6 +582,27 @@ class RecoveryLoopTest {
   }
 
   @Test
+  void oneAtATimeOfTheSweepsPagesIsRecoveredWhileAClaimHasNoAnswer() {
+    bench.type("t", ActivityKind.PURE, c -> Bench.done()).start();
+    for (int i = 0; i < 200; i++) {
+      diedElsewhere("t", ActivityKind.PURE, "e" + i, true);
+    }
+    bench.advance(29_000);
+    diedElsewhere("t", ActivityKind.PURE, "due", true);
+    FakeActivityStore.Row due = bench.row("due");
+    due.state = ActivityState.RETRY_SCHEDULED;
+    due.open = false;
+    due.dueAt = bench.time.nanos();
+    bench.store.delayAnswersOf("claimDue", "recover");
+    bench.advance(15_000);
+    assertThat(bench.store.count("claimDue")).isEqualTo(1);
+    assertThat(bench.store.count("recover")).as("a page").isEqualTo(50);
+    bench.store.releaseAnswers();
+    bench.advance(60_000);
+    assertThat(bench.store.rows.values()).allMatch(row -> row.state == ActivityState.COMPLETED);
+  }
+
+  @Test
   void aLongPurgeEndsAndTheLoopGoesOn() {
     bench.type("t", ActivityKind.PURE, c -> Bench.done());
     bench.store.fullPurges = 20_000;
