@@ -201,12 +201,15 @@ final class Runner {
   /** A renewal found that somebody has taken over. */
   void leaseLost(Job job) {
     Run run = job.run();
+    if (job.settling) {
+      return; // what ended its lease may be that settlement; its answer tells
+    }
     if (run == null) {
       settler.leaseLost(job);
     } else if (run.state() == Run.State.OPEN) {
       giveUp(run);
       settler.leaseLost(job);
-    } // else its settlement is under way and will be refused
+    } // else its settlement waits for a receipt that is on its way, and will be refused
   }
 
   /** Closes a run whose handler has not returned; its slot is leaked until it does. */

@@ -19,6 +19,7 @@ import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -600,6 +601,54 @@ class RecoveryLoopTest {
     bench.store.releaseAnswers();
     bench.advance(60_000);
     assertThat(bench.store.rows.values()).allMatch(row -> row.state == ActivityState.COMPLETED);
+  }
+
+  @Test
+  void aStartWhoseGiveBackIsBeingStoredHasLostNoLease() {
+    AtomicReference<Duration> away = new AtomicReference<>(Duration.ofSeconds(60));
+    bench
+        .type(
+            "t",
+            ActivityKind.IDEMPOTENT,
+            4,
+            Bench.Times.DEFAULT,
+            new BoundHandler.Async(
+                bench.recording(c -> Bench.done()), () -> Optional.ofNullable(away.get())))
+        .start();
+    bench.store.delayAnswersOf("settle");
+    bench.deliver("t", "e1").advance(11_000);
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.RETRY_SCHEDULED);
+    assertThat(bench.store.count("renew")).isPositive();
+    bench.store.releaseAnswers();
+    bench.advance(1_000);
+    assertThat(bench.events.leasesLost).isZero();
+    assertThat(bench.events.count(WorkerEvents.Outcome.LEASE_LOST)).isZero();
+    assertThat(bench.broker.acked).hasSize(1);
+    assertThat(bench.store.count("claim")).as("nothing is asked again").isEqualTo(1);
+    away.set(null);
+    bench.advance(60_000);
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.COMPLETED);
+    assertThat(bench.row("e1").attempts).isEqualTo(1);
+  }
+
+  @Test
+  void aGiveBackThatCameTooLateIsToldAsLostOnce() {
+    bench.type("t", ActivityKind.IDEMPOTENT, c -> Bench.done()).start();
+    bench.store.delayAnswersOf("claim");
+    bench.deliver("t", "e1");
+    bench.time.sleepThrough(Duration.ofSeconds(31));
+    Evidence evidence = bench.store.expired(Bench.QUEUE, null, 1).result().get(0);
+    bench.store.recover("other", evidence, RecoveryDecision.RETRY_SAME_ACTIVITY, null);
+    bench.store.releaseAnswers();
+    bench.store.delayAnswersOf("settle");
+    bench.time.settle();
+    bench.advance(11_000);
+    assertThat(bench.store.count("renew")).isPositive();
+    bench.store.releaseAnswers();
+    bench.advance(20_000);
+    assertThat(bench.events.leasesLost).isEqualTo(1);
+    assertThat(bench.row("e1").state).isEqualTo(ActivityState.COMPLETED);
+    assertThat(bench.broker.unacked).isEmpty();
   }
 
   @Test
