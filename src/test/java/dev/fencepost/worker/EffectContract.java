@@ -175,6 +175,22 @@ public abstract class EffectContract extends RecoveryContract {
   }
 
   @Test
+  protected void anEndReleasesWhatIsDueAndHasWaitedBehindIt() {
+    Claim.Ticket first = start(keyed("k"));
+    Claim.Request second = keyed("k");
+    String type = second.work().type();
+    result(store().storeUnresolved(second.id(), type, "k", second.envelope()));
+    result(store().resolveTypes(consumer, List.of(type), Duration.ofDays(1), 100));
+    assertThat(seen(second.id()).state()).isEqualTo(ActivityState.RETRY_SCHEDULED);
+    assertThat(due(ME)).as("behind the first").isEmpty();
+    List<String> told = new CopyOnWriteArrayList<>();
+    store().onReleased(told::add);
+    complete(first);
+    assertThat(told).containsExactly(consumer);
+    assertThat(due(ME)).extracting(d -> d.ticket().id()).containsExactly(second.id());
+  }
+
+  @Test
   protected void effectsOfAKeyWaitToo() {
     Claim.Request first = keyed("k");
     Claim.Request second = keyed("k");

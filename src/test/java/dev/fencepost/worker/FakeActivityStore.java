@@ -276,7 +276,7 @@ public final class FakeActivityStore implements ActivityStore {
                     r != row
                         && r.id.consumer().equals(row.id.consumer())
                         && row.key.equals(r.key)
-                        && r.order < row.order
+                        && (r.order < row.order || r.state == ActivityState.RUNNING)
                         && !r.ended());
   }
 
@@ -479,12 +479,15 @@ public final class FakeActivityStore implements ActivityStore {
     if (row.key == null) {
       return;
     }
+    String consumer = row.id.consumer();
     rows.values().stream()
-        .filter(r -> r.state == ActivityState.BLOCKED && !blocked(r))
-        .forEach(
-            r -> {
-              schedule(r, Duration.ZERO);
-              released.accept(r.id.consumer());
+        .filter(r -> r.id.consumer().equals(consumer) && row.key.equals(r.key) && !r.ended())
+        .min(Comparator.comparingLong(r -> r.order))
+        .filter(first -> first.state == ActivityState.BLOCKED || isDue(first, consumer))
+        .ifPresent(
+            first -> {
+              schedule(first, Duration.ZERO);
+              released.accept(consumer);
             });
   }
 
@@ -593,6 +596,7 @@ public final class FakeActivityStore implements ActivityStore {
   private List<Row> due(String consumer, String type, boolean suspect) {
     return rows.values().stream()
         .filter(r -> isDue(r, consumer) && r.type.equals(type) && r.suspect == suspect)
+        .filter(r -> !blocked(r))
         .sorted(Comparator.comparingLong(r -> r.dueAt))
         .toList();
   }
