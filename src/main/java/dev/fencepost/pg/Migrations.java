@@ -37,11 +37,17 @@ public final class Migrations {
   private final Vertx vertx;
   private final FencepostConfig config;
   private final JdbcSource source;
+  private final LockWaits waits;
 
   public Migrations(Vertx vertx, FencepostConfig config) {
+    this(vertx, config, LockWaits.USUAL);
+  }
+
+  Migrations(Vertx vertx, FencepostConfig config, LockWaits waits) {
     this.vertx = vertx;
     this.config = config;
     this.source = new JdbcSource(config.database().uris());
+    this.waits = waits;
   }
 
   /**
@@ -64,11 +70,7 @@ public final class Migrations {
     return blocking(
         () -> {
           try (Connection lock = lock()) {
-            var result = flyway(lock).migrate();
-            List<String> versions =
-                result.migrations.stream()
-                    .map(m -> m.version.isEmpty() ? m.description : m.version)
-                    .toList();
+            List<String> versions = migrated(lock);
             SchemaLayout layout = layout();
             boolean retained = run(lock, layout.retention(lock));
             boolean rebased = rebase && run(lock, layout.rebase(lock));
@@ -77,6 +79,15 @@ public final class Migrations {
             return new Applied(versions, version, retained, rebased);
           }
         });
+  }
+
+  /** An attempt that had to give way keeps the versions before the one that did. */
+  private List<String> migrated(Connection lock) throws SQLException {
+    Flyway flyway = flyway(lock);
+    List<String> versions =
+        Arrays.stream(flyway.info().pending()).map(info -> info.getVersion().toString()).toList();
+    waits.run(lock, schema(), flyway::migrate);
+    return versions;
   }
 
   /** Without laying the outbox anew. */
@@ -120,10 +131,11 @@ public final class Migrations {
   }
 
   /** In one transaction; false for none. */
-  private static boolean run(Connection connection, @Nullable String sql) throws SQLException {
-    if (sql == null) {
-      return false;
-    }
+  private boolean run(Connection connection, @Nullable String sql) throws SQLException {
+    return sql != null && waits.run(connection, schema(), () -> inTransaction(connection, sql));
+  }
+
+  private static boolean inTransaction(Connection connection, String sql) throws SQLException {
     boolean before = connection.getAutoCommit();
     connection.setAutoCommit(false);
     try (Statement statement = connection.createStatement()) {
@@ -245,6 +257,7 @@ public final class Migrations {
         .table(HISTORY)
         .locations("classpath:db/migration")
         .placeholders(placeholders())
+        .initSql("set lock_timeout = '" + LockWaits.AMONG_OURS + "'")
         .cleanDisabled(true)
         .load();
   }

@@ -9,7 +9,7 @@ package dev.fencepost.pg;
 final class Rebase {
   private static final String TEXT =
       """
-      set local lock_timeout = '60s';
+      set local lock_timeout = '${lockTimeout}';
       lock table ${schema}.outbox in access exclusive mode;
       select 1 from ${schema}.relay_leases order by lane for update;
 
@@ -101,6 +101,7 @@ final class Rebase {
   static String sql(String schema, int lanes, boolean relaid) {
     return TEXT.replace("${lane}", relaid ? LANE.strip() : "")
         .replace("${schema}", schema)
+        .replace("${lockTimeout}", LockWaits.AMONG_OURS)
         .replace("${lanes}", Integer.toString(lanes));
   }
 }

@@ -34,10 +34,14 @@ final class SchemaLayout {
 
   private static final String REBASE = "`fencepost migrate -c FILE --rebase`";
 
-  /** Rows that are there keep the slot they are in. */
+  /**
+   * Rows that are there keep the slot they are in. Rows are inserted into the whole table: of its
+   * partitions no default is asked, and none need be locked.
+   */
   private static final String RETENTION =
       """
-      alter table ${schema}.outbox alter column slot set default
+      set local lock_timeout = '${lockTimeout}';
+      alter table only ${schema}.outbox alter column slot set default
         (((extract(epoch from clock_timestamp())::bigint / ${slotSeconds}) % 8)::smallint);
       update ${schema}.relay_layout set slot_seconds = ${slotSeconds};
       """;
@@ -136,7 +140,9 @@ final class SchemaLayout {
   }
 
   private String sql(String text) {
-    return text.replace("${schema}", schema).replace("${slotSeconds}", Long.toString(slotSeconds));
+    return text.replace("${schema}", schema)
+        .replace("${lockTimeout}", LockWaits.AMONG_WRITERS)
+        .replace("${slotSeconds}", Long.toString(slotSeconds));
   }
 
   private static FencepostException mismatch(String what) {

@@ -23,6 +23,9 @@ import org.junit.jupiter.api.Test;
 
 class MigrationsIT {
 
+  private static final String INSERT =
+      "insert into fencepost.outbox (type, payload) values ('t', '')";
+
   private Vertx vertx;
   private String uri;
 
@@ -111,6 +114,67 @@ class MigrationsIT {
                         + " (extract(epoch from created_at)::bigint / 7200) % 8 from written")) {
       assertThat(rows.next()).isTrue();
       assertThat(rows.getBoolean(1)).isTrue();
+    }
+  }
+
+  /** Who asks for the outbox behind an exclusive lock that is not to be had waits as long. */
+  @Test
+  void anotherRetentionLetsInsertsPassWhileATransactionIsOpen() throws Exception {
+    Await.result(migrations("fencepost").migrate());
+    Migrations longer = new Migrations(vertx, config(uri, "fencepost", 4, Duration.ofHours(12)));
+    try (Connection open = PostgresServer.connect(uri);
+        Connection other = PostgresServer.connect(uri)) {
+      open.setAutoCommit(false);
+      open.createStatement().execute(INSERT);
+      Future<Migrations.Applied> migrating = longer.migrate();
+      Await.until("migrate waits for its lock", () -> migrateWaits(other));
+
+      other.createStatement().execute("set statement_timeout = '1s'");
+      other.createStatement().execute(INSERT);
+
+      assertThat(migrating.isComplete()).isFalse();
+      open.commit();
+      assertThat(Await.result(migrating).retained()).isTrue();
+    }
+    Await.result(longer.check());
+  }
+
+  @Test
+  void aLockThatIsNotToBeHadIsGivenUpAndWhoHasItNamed() throws Exception {
+    Await.result(migrations("fencepost").migrate());
+    LockWaits once = new LockWaits(Duration.ZERO, Duration.ZERO);
+    Migrations retention =
+        new Migrations(vertx, config(uri, "fencepost", 4, Duration.ofHours(12)), once);
+    Migrations lanes =
+        new Migrations(vertx, config(uri, "fencepost", 8, Duration.ofHours(1)), once);
+    try (Connection open = PostgresServer.connect(uri)) {
+      open.setAutoCommit(false);
+      open.createStatement().execute(INSERT);
+      for (Future<?> refused : List.of(retention.migrate(), lanes.migrate(true))) {
+        assertThat(failureOf(refused))
+            .hasMessageContaining("\"fencepost\" could not be locked within 0 s")
+            .hasMessageContaining("idle in transaction, since")
+            .extracting(FencepostException::kind)
+            .isEqualTo(FailureKind.DATABASE_CONFLICT);
+      }
+      Await.result(migrations("fencepost").check());
+      open.rollback();
+
+      // A migration of a table that workers write.
+      PostgresServer.execute(uri, "delete from fencepost.schema_history where version = '7'");
+      open.createStatement().execute("lock table fencepost.activity in access share mode");
+      assertThat(failureOf(retention.migrate())).hasMessageContaining("idle in transaction, since");
+    }
+  }
+
+  private static boolean migrateWaits(Connection connection) throws SQLException {
+    try (ResultSet rows =
+        connection
+            .createStatement()
+            .executeQuery(
+                "select 1 from pg_stat_activity where application_name = 'fencepost migrate'"
+                    + " and datname = current_database() and wait_event_type = 'Lock'")) {
+      return rows.next();
     }
   }
 
