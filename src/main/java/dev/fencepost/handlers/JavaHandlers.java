@@ -14,6 +14,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Modifier;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Finds and makes the user's handler classes. */
@@ -49,7 +50,7 @@ final class JavaHandlers {
   /** What is wrong with the class, without making one; empty when it can be made. */
   Optional<Fault> fault(ActivityKind kind) {
     try {
-      check(load(), kind);
+      linked(() -> check(load(), kind));
       return Optional.empty();
     } catch (ConfigFaults e) {
       return Optional.of(e.faults().get(0));
@@ -60,8 +61,7 @@ final class JavaHandlers {
    * @throws ConfigFaults when the class cannot be found, does not fit or fails to be made
    */
   BoundHandler make(ActivityKind kind, Vertx vertx) {
-    Class<?> type = load();
-    Object made = make(check(type, kind), vertx);
+    Object made = linked(() -> make(check(load(), kind), vertx));
     if (made instanceof EffectHandler effect) {
       return new BoundHandler.Effect(effect);
     }
@@ -75,6 +75,13 @@ final class JavaHandlers {
       return Class.forName(name, true, loader());
     } catch (ClassNotFoundException e) {
       throw absent(e);
+    }
+  }
+
+  /** What a class needs is looked for when it is asked about, too: the types of a constructor. */
+  private <T> T linked(Supplier<T> step) {
+    try {
+      return step.get();
     } catch (LinkageError e) {
       throw fault("cannot be loaded (" + e + ")", INTERFACES + ", with all that it needs", e);
     }

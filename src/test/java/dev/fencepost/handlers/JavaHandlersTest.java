@@ -18,6 +18,9 @@ import dev.fencepost.worker.BoundHandler;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.sqlclient.SqlConnection;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -96,6 +99,43 @@ class JavaHandlersTest {
 
   public static class BadStatic extends Blocking {
     static final int VALUE = Integer.parseInt("x");
+  }
+
+  /** Of a library that is not there where the handler is. */
+  public static class Library {}
+
+  public static class Incomplete extends Blocking {
+    public Incomplete() {}
+
+    public Incomplete(Library library) {}
+
+    public void with(Library library) {}
+  }
+
+  /** A class path on which the library is missing. */
+  private static final class Hiding extends ClassLoader {
+    Hiding(ClassLoader parent) {
+      super(parent);
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+      if (name.equals(Library.class.getName())) {
+        throw new ClassNotFoundException(name);
+      }
+      return name.equals(Incomplete.class.getName()) ? own(name) : super.loadClass(name, resolve);
+    }
+
+    private Class<?> own(String name) throws ClassNotFoundException {
+      Class<?> known = findLoadedClass(name);
+      String file = name.replace('.', '/') + ".class";
+      try (InputStream in = getParent().getResourceAsStream(file)) {
+        byte[] bytes = in.readAllBytes();
+        return known != null ? known : defineClass(name, bytes, 0, bytes.length);
+      } catch (IOException e) {
+        throw new ClassNotFoundException(name, e);
+      }
+    }
   }
 
   @AfterEach
@@ -178,6 +218,29 @@ class JavaHandlersTest {
     assertThatThrownBy(() -> bind("pure", "BadStatic"))
         .isInstanceOf(ConfigFaults.class)
         .hasMessageContaining("cannot be loaded (java.lang.ExceptionInInitializerError");
+  }
+
+  /** What only a constructor names is looked for when the class is asked for its constructors. */
+  @Test
+  void aConstructorThatNamesAMissingClassIsToldAndFoundByTheCheck() {
+    String line =
+        "queues.q.activities.t.handler.class: "
+            + JavaHandlersTest.class.getName()
+            + "$Incomplete cannot be loaded (java.lang.NoClassDefFoundError: ";
+    ClassLoader before = Thread.currentThread().getContextClassLoader();
+    Thread.currentThread().setContextClassLoader(new Hiding(before));
+    try {
+      for (String kind : List.of("pure", "queryable")) {
+        assertThat(Handlers.faults(config(kind, "Incomplete"), (queue, activity) -> false))
+            .singleElement()
+            .satisfies(fault -> assertThat(fault.toString()).startsWith(line));
+        assertThatThrownBy(() -> bind(kind, "Incomplete"))
+            .isInstanceOf(ConfigFaults.class)
+            .hasMessageStartingWith(line);
+      }
+    } finally {
+      Thread.currentThread().setContextClassLoader(before);
+    }
   }
 
   private BoundHandler bind(String kind, String name) {
