@@ -1,6 +1,7 @@
 package dev.fencepost.boot;
 
 import dev.fencepost.config.FencepostConfig;
+import dev.fencepost.flow.Attempt;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
@@ -36,7 +37,9 @@ public final class ServiceProcess {
     CompletableFuture<Void> ended = new CompletableFuture<>();
     Thread hook = new Thread(() -> terminate(vertx, service, config), "fencepost-stop");
     Runtime.getRuntime().addShutdownHook(hook);
-    service.start().onSuccess(v -> watch.start()).onFailure(ended::completeExceptionally);
+    Attempt.of(service::start)
+        .onSuccess(v -> watch.start())
+        .onFailure(ended::completeExceptionally);
     service.refused().onFailure(ended::completeExceptionally);
     try {
       ended.join();

@@ -36,12 +36,26 @@ public final class Main {
           Logs.quiet(root.verbose());
           return new CommandLine.RunLast().execute(parsed);
         });
-    return line.execute(arguments);
+    try {
+      return written(line.execute(arguments), out, err);
+    } catch (Throwable failure) { // an Error: threads that run would keep the process alive
+      return failed(failure, line, root);
+    }
   }
 
-  private static int failed(Exception failure, CommandLine command, RootCommand root) {
+  /** What nobody could read is not done: a full disk, a pipe that was closed. */
+  private static int written(int code, PrintWriter out, PrintWriter err) {
+    if (code != ExitCode.DONE || !out.checkError()) {
+      return code;
+    }
+    err.println("fencepost: what it prints could not be written");
+    err.flush();
+    return ExitCode.FAILED;
+  }
+
+  private static int failed(Throwable failure, CommandLine command, RootCommand root) {
     PrintWriter err = command.getErr();
-    String text = failure.getMessage();
+    String text = failure instanceof Exception ? failure.getMessage() : null;
     for (String each : (text == null ? failure.toString() : text).split("\n")) {
       err.println(name(command.getCommandSpec()) + ": " + each);
     }

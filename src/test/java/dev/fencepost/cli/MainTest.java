@@ -1,0 +1,67 @@
+package dev.fencepost.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.Writer;
+import org.junit.jupiter.api.Test;
+
+/** However a command ends, it ends the program, with a line and a code. */
+class MainTest {
+  private final StringWriter err = new StringWriter();
+
+  private interface Writing {
+    void write() throws IOException;
+  }
+
+  private int run(Writing writing, String... arguments) {
+    Writer out =
+        new Writer() {
+          @Override
+          public void write(char[] chars, int offset, int length) throws IOException {
+            writing.write();
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    return Main.run(new PrintWriter(out), new PrintWriter(err), arguments);
+  }
+
+  @Test
+  void anErrorIsALineAndACodeToo() {
+    int code =
+        run(
+            () -> {
+              throw new NoClassDefFoundError("com/example/Library");
+            },
+            "check-config",
+            "-c",
+            "conf/fencepost.yaml");
+
+    assertThat(code).isEqualTo(1);
+    assertThat(err.toString().lines())
+        .containsExactly("fencepost: java.lang.NoClassDefFoundError: com/example/Library");
+  }
+
+  @Test
+  void whatCouldNotBeWrittenIsNotDone() {
+    int code =
+        run(
+            () -> {
+              throw new IOException("no space left");
+            },
+            "check-config",
+            "-c",
+            "conf/fencepost.yaml");
+
+    assertThat(code).isEqualTo(1);
+    assertThat(err.toString().lines())
+        .containsExactly("fencepost: what it prints could not be written");
+  }
+}
