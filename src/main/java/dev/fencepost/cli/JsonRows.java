@@ -25,7 +25,11 @@ final class JsonRows {
     return !out.checkError();
   }
 
-  void end() {
+  /**
+   * @return false when it could not be written whole
+   */
+  boolean end() {
     out.println(begun ? " ]" : "[ ]");
+    return !out.checkError();
   }
 }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -93,7 +94,9 @@ abstract class OperatorCommand implements Callable<Integer> {
       next = pages.read(json ? array::print : found::addAll);
     }
     if (json) {
-      array.end();
+      if (!array.end()) {
+        return cutOff(next);
+      }
     } else if (found.isEmpty()) {
       out().println(nothing);
     } else {
@@ -103,6 +106,12 @@ abstract class OperatorCommand implements Callable<Integer> {
       err().println("there are more: --after " + next);
     }
     return ExitCode.DONE;
+  }
+
+  private int cutOff(@Nullable String next) {
+    String on = next == null ? "" : " (to go on: --after " + next + ")";
+    err().println("the list is cut off: it could not be written" + on);
+    return ExitCode.FAILED;
   }
 
   private TextTable table(List<ViewRow> rows, List<String> columns) {

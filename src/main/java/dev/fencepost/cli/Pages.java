@@ -37,18 +37,20 @@ final class Pages {
    * Reads page after page.
    *
    * @param reader told each page's rows; false when it wants no more
-   * @return where to go on; null when all was read
+   * @return where to go on: with the page that the reader refused, if it did; null when all was
+   *     read
    * @throws FencepostException the failure of a page, which tells how far the list has come
    */
   @Nullable String read(Predicate<List<ViewRow>> reader) {
-    boolean wanted = true;
     do {
       Page<ViewRow> page = page();
+      if (!reader.test(page.items())) {
+        return next;
+      }
       left -= page.items().size();
       read += page.items().size();
       next = page.next();
-      wanted = reader.test(page.items());
-    } while (wanted && next != null && left > 0);
+    } while (next != null && left > 0);
     return next;
   }
 

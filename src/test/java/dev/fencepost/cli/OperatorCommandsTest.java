@@ -15,8 +15,10 @@ import io.vertx.core.Future;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -161,6 +163,55 @@ class OperatorCommandsTest {
     assertThat(new JsonArray(out.toString())).hasSize(500);
     assertThat(run("activities", "list", "--state", "dead", "--json")).isZero();
     assertThat(new JsonArray(out.toString())).isEmpty();
+  }
+
+  @Test
+  void aListThatCannotBeWrittenFailsAndSaysWhereToGoOn() {
+    for (int i = 1000; i < 3500; i++) {
+      stores.activity("mail", "e-" + i, ActivityState.RUNNING, 1);
+    }
+    assertThat(run("activities", "list", "--json")).isZero();
+    int rows = out.getBuffer().indexOf("e-2500"); // in the second page of three
+    int whole = out.getBuffer().length();
+
+    line.setOut(new PrintWriter(new Disk(rows)));
+    assertThat(run("activities", "list", "--json")).isEqualTo(1);
+    String cut = err.toString().strip();
+    assertThat(cut)
+        .matches("the list is cut off: it could not be written \\(to go on: --after \\S+\\)");
+    line.setOut(new PrintWriter(new Disk(whole - 2)));
+    assertThat(run("activities", "list", "--json")).as("its end").isEqualTo(1);
+    line.setOut(new PrintWriter(new Disk(whole)));
+    assertThat(run("activities", "list", "--json")).isZero();
+
+    line.setOut(new PrintWriter(out));
+    String after = cut.replaceAll(".*--after (\\S+)\\).*", "$1");
+    assertThat(run("activities", "list", "--json", "--after", after)).isZero();
+    assertThat(new JsonArray(out.toString()).getJsonObject(0).getString("event_id"))
+        .isEqualTo("e-2000");
+  }
+
+  /** Takes so many characters. */
+  private static final class Disk extends Writer {
+    private int left;
+
+    Disk(int size) {
+      this.left = size;
+    }
+
+    @Override
+    public void write(char[] chars, int offset, int length) throws IOException {
+      left -= length;
+      if (left < 0) {
+        throw new IOException("no space left");
+      }
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
   }
 
   @Test
