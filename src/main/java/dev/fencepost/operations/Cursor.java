@@ -3,6 +3,8 @@ package dev.fencepost.operations;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonArray;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +44,19 @@ public final class Cursor {
   public static long number(JsonArray key, int index) {
     if (key.getValue(index) instanceof Number n) {
       return n.longValue();
+    }
+    throw Input.refused("after", key.encode(), "the \"next\" of an earlier page");
+  }
+
+  /** A part of a cursor that is a point in time. */
+  public static Instant time(JsonArray key, int index) {
+    try {
+      Instant time = Instant.parse(text(key, index));
+      if (Input.storable(time)) {
+        return time;
+      }
+    } catch (DateTimeParseException notOurs) {
+      // Said below.
     }
     throw Input.refused("after", key.encode(), "the \"next\" of an earlier page");
   }

@@ -152,7 +152,7 @@ public final class Input {
     }
     try {
       Instant time = time(value, now);
-      if (!time.isBefore(EARLIEST) && time.isBefore(END)) {
+      if (storable(time)) {
         return time;
       }
     } catch (DateTimeException | ArithmeticException notATime) {
@@ -162,6 +162,11 @@ public final class Input {
         field,
         value,
         "a time such as 2025-03-31T14:05:00Z, 2025-03-31 (UTC), or 15m, 2h, 7d (that long ago)");
+  }
+
+  /** Whether the database can hold it. */
+  static boolean storable(Instant time) {
+    return !time.isBefore(EARLIEST) && time.isBefore(END);
   }
 
   private static Instant time(String value, Instant now) {

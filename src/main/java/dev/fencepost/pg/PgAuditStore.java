@@ -3,7 +3,6 @@ package dev.fencepost.pg;
 import dev.fencepost.operations.AuditFilter;
 import dev.fencepost.operations.AuditStore;
 import dev.fencepost.operations.Cursor;
-import dev.fencepost.operations.Input;
 import dev.fencepost.operations.Page;
 import dev.fencepost.operations.ViewRow;
 import io.vertx.core.Future;
@@ -12,7 +11,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
-import java.time.format.DateTimeParseException;
 import org.jspecify.annotations.Nullable;
 
 /** The audit log to read, by time. */
@@ -37,7 +35,10 @@ public final class PgAuditStore implements AuditStore {
             .and("at >= ?", time(filter.span().since()))
             .and("at < ?", time(filter.span().until()));
     if (after != null) {
-      where.and("(at, id) < (?1, ?2)", at(after), Cursor.number(after, 1));
+      where.and(
+          "(at, id) < (?1, ?2)",
+          Cursor.time(after, 0).atOffset(ZoneOffset.UTC),
+          Cursor.number(after, 1));
     }
     String statement = where.in(OperationsSql.AUDIT_LOG) + (page.limit() + 1);
     return database.with(
@@ -51,15 +52,6 @@ public final class PgAuditStore implements AuditStore {
                             ViewRows.of(rows),
                             page.limit(),
                             row -> Cursor.of(row.textOrEmpty("at"), row.number("id")))));
-  }
-
-  private static OffsetDateTime at(JsonArray after) {
-    String text = Cursor.text(after, 0);
-    try {
-      return Instant.parse(text).atOffset(ZoneOffset.UTC);
-    } catch (DateTimeParseException notOurs) {
-      throw Input.refused("after", after.encode(), "the \"next\" of an earlier page");
-    }
   }
 
   private static @Nullable OffsetDateTime time(@Nullable Instant instant) {
