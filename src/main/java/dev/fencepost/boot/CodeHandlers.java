@@ -39,15 +39,9 @@ public final class CodeHandlers {
     handlers.forEach((name, handler) -> check(config, name, handler));
   }
 
-  /**
-   * @throws ConfigFaults naming every class of the configuration that is needed and cannot be made
-   */
-  void checkClasses(FencepostConfig config) {
-    List<ConfigFaults.Fault> faults =
-        Handlers.faults(config, (queue, activity) -> find(queue, activity).isPresent());
-    if (!faults.isEmpty()) {
-      throw new ConfigFaults(faults);
-    }
+  /** Every class of the configuration that is needed and cannot be made. */
+  List<ConfigFaults.Fault> classFaults(FencepostConfig config) {
+    return Handlers.faults(config, (queue, activity) -> find(queue, activity).isPresent());
   }
 
   private static void check(FencepostConfig config, Name name, BoundHandler handler) {

@@ -3,6 +3,7 @@ package dev.fencepost.boot;
 import dev.fencepost.admin.AdminParts;
 import dev.fencepost.admin.AdminVerticle;
 import dev.fencepost.config.ConfigDiff;
+import dev.fencepost.config.ConfigFaults;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.flow.Attempt;
 import dev.fencepost.model.FailureKind;
@@ -63,9 +64,9 @@ public final class Service {
     this.handlers = wiring.handlers();
     this.parts = parts;
     this.gate = new Gate(vertx, standing);
-    this.resources = new Resources(vertx, config, wiring.handlers(), wiring.telemetry());
     handlers.check(config);
     check(config);
+    this.resources = new Resources(vertx, config, wiring.handlers(), wiring.telemetry());
   }
 
   private record Deployment(String part, String id) {}
@@ -100,11 +101,15 @@ public final class Service {
   /**
    * Blocks on the class path.
    *
-   * @throws dev.fencepost.config.ConfigFaults when a class is needed that cannot be made
+   * @throws ConfigFaults when a class is needed that cannot be made, or an address cannot be used
    */
   void check(FencepostConfig fresh) {
+    List<ConfigFaults.Fault> faults = new ArrayList<>(ServerUris.faults(fresh));
     if (parts.worker()) {
-      handlers.checkClasses(fresh);
+      faults.addAll(handlers.classFaults(fresh));
+    }
+    if (!faults.isEmpty()) {
+      throw new ConfigFaults(faults);
     }
   }
 

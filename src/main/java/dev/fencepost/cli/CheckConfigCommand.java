@@ -1,6 +1,7 @@
 package dev.fencepost.cli;
 
 import dev.fencepost.boot.HandlerClasses;
+import dev.fencepost.boot.ServerUris;
 import dev.fencepost.config.ConfigFaults;
 import dev.fencepost.config.ConfigFaults.Fault;
 import dev.fencepost.config.FencepostConfig;
@@ -45,6 +46,7 @@ final class CheckConfigCommand implements Callable<Integer> {
     List<Fault> faults = new ArrayList<>();
     try {
       FencepostConfig loaded = config.load();
+      faults.addAll(ServerUris.faults(loaded));
       HandlerClasses classes = HandlerClasses.of(loaded);
       faults.addAll(classes.unfit());
       if (strict) {

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,7 @@ record DatabaseUri(Address address, Credentials credentials, Ssl ssl, Session se
               + "(?<hosts>[^/?]*)(?:/(?<database>[^?]*))?(?:\\?(?<parameters>.*))?");
   private static final Pattern HOST =
       Pattern.compile("(?<host>\\[[0-9a-fA-F:.]+]|[^:\\[\\]]+)(?::(?<port>[0-9]{1,5}))?");
+  private static final String WRONG = "database.uris: wrong connection URI: ";
   private static final int DEFAULT_PORT = 5432;
   private static final String DEFAULT_CONNECT_TIMEOUT = "5";
 
@@ -104,6 +106,16 @@ record DatabaseUri(Address address, Credentials credentials, Ssl ssl, Session se
     return List.copyOf(hosts);
   }
 
+  /** What is wrong with a URI, without a password; empty for one that can be used. */
+  static Optional<String> fault(String uri) {
+    try {
+      parse(uri);
+      return Optional.empty();
+    } catch (FencepostException e) {
+      return Optional.of(String.valueOf(e.getMessage()).substring(WRONG.length()));
+    }
+  }
+
   /** With further settings of the session, which a pooler would refuse. */
   DatabaseUri with(Map<String, String> settings) {
     if (settings.isEmpty() || session.pooler()) {
@@ -123,7 +135,8 @@ record DatabaseUri(Address address, Credentials credentials, Ssl ssl, Session se
   private static Address address(String text) {
     Matcher host = HOST.matcher(text);
     if (!host.matches()) {
-      throw wrong("\"" + text + "\" is no host");
+      // A password in which an @ is not escaped reaches into it.
+      throw wrong("\"" + text.substring(text.lastIndexOf('@') + 1) + "\" is no host");
     }
     String port = host.group("port");
     int number = port == null ? DEFAULT_PORT : Integer.parseInt(port);
@@ -204,7 +217,6 @@ record DatabaseUri(Address address, Credentials credentials, Ssl ssl, Session se
   }
 
   private static FencepostException wrong(String what) {
-    return new FencepostException(
-        FailureKind.CONFIGURATION, "database.uris: wrong connection URI: " + what);
+    return new FencepostException(FailureKind.CONFIGURATION, WRONG + what);
   }
 }

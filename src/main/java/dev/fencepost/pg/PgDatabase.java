@@ -19,6 +19,7 @@ import io.vertx.sqlclient.internal.pool.PoolImpl;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -101,6 +102,11 @@ public final class PgDatabase {
         config.uris().stream().flatMap(uri -> DatabaseUri.parse(uri).stream()).toList();
     PgHosts hosts = new PgHosts(new PgConnector(vertx), uris);
     return new PgDatabase(vertx, config, hosts, applicationName, null);
+  }
+
+  /** What is wrong with one of {@code database.uris}; empty for one that can be used. */
+  public static Optional<String> uriFault(String uri) {
+    return DatabaseUri.fault(uri);
   }
 
   /**

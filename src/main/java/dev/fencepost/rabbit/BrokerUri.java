@@ -7,6 +7,7 @@ import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,7 @@ record BrokerUri(Endpoint endpoint, Login login, boolean tls, Map<String, String
     }
   }
 
+  private static final String WRONG = "broker URI: ";
   private static final Set<String> KNOWN =
       Set.of(
           "heartbeat",
@@ -62,6 +64,16 @@ record BrokerUri(Endpoint endpoint, Login login, boolean tls, Map<String, String
       return new BrokerUri(endpoint, login, tls, parameters(uri.getRawQuery()));
     } catch (URISyntaxException e) {
       throw fault(e.getReason() + " at index " + e.getIndex());
+    }
+  }
+
+  /** What is wrong with a URI, without a password; empty for one that can be used. */
+  static Optional<String> faultOf(String text) {
+    try {
+      parse(text);
+      return Optional.empty();
+    } catch (FencepostException e) {
+      return Optional.of(String.valueOf(e.getMessage()).substring(WRONG.length()));
     }
   }
 
@@ -151,6 +163,6 @@ record BrokerUri(Endpoint endpoint, Login login, boolean tls, Map<String, String
   }
 
   private static FencepostException fault(String reason) {
-    return new FencepostException(FailureKind.CONFIGURATION, "broker URI: " + reason);
+    return new FencepostException(FailureKind.CONFIGURATION, WRONG + reason);
   }
 }

@@ -5,6 +5,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /** The broker as configured: makes the room's adapters and closes what they opened. */
@@ -26,6 +27,11 @@ public final class RabbitBroker {
     this.config = config;
     this.connector =
         new BrokerConnector(vertx, threads, config.uris().stream().map(BrokerUri::parse).toList());
+  }
+
+  /** What is wrong with one of {@code broker.uris}; empty for one that can be used. */
+  public static Optional<String> uriFault(String uri) {
+    return BrokerUri.faultOf(uri);
   }
 
   /** A publisher for the relay. */

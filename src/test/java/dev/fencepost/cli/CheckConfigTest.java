@@ -33,12 +33,16 @@ class CheckConfigTest {
   private record Said(int code, List<String> out, List<String> err) {}
 
   private Said check(String type, String... options) throws IOException {
-    Path file = folder.resolve("fencepost.yaml");
-    Files.writeString(
-        file,
+    return checkFile(
         "queues: {app: {queue: app, activities: {order.placed: {kind: pure, handler: {class: \""
             + type
-            + "\"}}}}}\n");
+            + "\"}}}}}\n",
+        options);
+  }
+
+  private Said checkFile(String yaml, String... options) throws IOException {
+    Path file = folder.resolve("fencepost.yaml");
+    Files.writeString(file, yaml);
     List<String> line = new ArrayList<>(List.of("check-config", "-c", file.toString()));
     line.addAll(List.of(options));
     StringWriter out = new StringWriter();
@@ -93,6 +97,38 @@ class CheckConfigTest {
         .asString()
         .startsWith(PLACE + "java.lang.Object implements none of the handlers");
     assertThat(said.err()).isEmpty();
+  }
+
+  @Test
+  void addressesThatTheServiceCouldNotUseAreFaults() throws IOException {
+    Said said =
+        checkFile(
+            """
+            database:
+              uris:
+                - postgresql://app:geheim@h/d?sslmode=require
+                - postgresql://app:geheim@h/d?sslmod=require
+                - postgresql://app:geheim@h/d?sslmode=foo
+                - postgresql://app:geheim@h/d?connect_timeout=0
+            broker:
+              uris:
+                - amqp://app:geheim@h/?verfy=verify_peer
+                - amqp://app:geheim@h/one/two
+                - amqp://app:geheim@h/one
+            queues:
+              app: {queue: app, activities: {t: {kind: pure, handler: {class: java.lang.Object}}}}
+            """);
+
+    assertThat(said.code()).isEqualTo(2);
+    assertThat(said.out())
+        .hasSize(6)
+        .noneMatch(line -> line.contains("geheim"))
+        .anyMatch(line -> line.startsWith("database.uris[1]: parameter \"sslmod\" is not one of"))
+        .anyMatch(line -> line.startsWith("database.uris[2]: sslmode=foo is not one of"))
+        .anyMatch(line -> line.startsWith("database.uris[3]: connect_timeout=0 is no number"))
+        .anyMatch(line -> line.startsWith("broker.uris[0]: unknown parameter 'verfy'"))
+        .anyMatch(line -> line.startsWith("broker.uris[1]: the virtual host has more than one"))
+        .anyMatch(line -> line.startsWith("queues.app.activities.t.handler.class: "));
   }
 
   @Test
