@@ -25,7 +25,7 @@ public final class EmbeddedFencepost implements Fencepost {
   private final Vertx vertx;
   private final FencepostConfig config;
   private final CodeHandlers handlers = new CodeHandlers();
-  private @Nullable Service service;
+  private volatile @Nullable Service service;
   private Future<Void> reloading = Future.succeededFuture();
 
   EmbeddedFencepost(Vertx vertx, FencepostConfig config) {
@@ -102,7 +102,8 @@ public final class EmbeddedFencepost implements Fencepost {
 
   @Override
   public Future<Void> stop() {
-    return service == null ? Future.succeededFuture() : service.stop();
+    Service made = service;
+    return made == null ? Future.succeededFuture() : made.stop();
   }
 
   /** Made by {@link java.util.ServiceLoader}. */

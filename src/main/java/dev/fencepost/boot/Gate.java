@@ -8,6 +8,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A check at start that is repeated while a server is out of reach, and ends the start where a
@@ -21,6 +22,7 @@ final class Gate {
   private final Vertx vertx;
   private final Standing standing;
   private volatile boolean closed;
+  private volatile @Nullable Promise<Void> paused;
 
   Gate(Vertx vertx, Standing standing) {
     this.vertx = vertx;
@@ -38,13 +40,22 @@ final class Gate {
     return passed.future();
   }
 
-  /** No check is repeated any more. */
+  /** No check is begun any more, and none is waited for that was to be repeated. */
   void close() {
     closed = true;
+    Promise<Void> pausing = paused;
+    if (pausing != null) {
+      pausing.tryFail(stopped());
+    }
   }
 
   private void attempt(
       String part, Supplier<Future<Void>> check, Duration pause, Promise<Void> passed) {
+    paused = null;
+    if (closed) {
+      passed.tryFail(stopped());
+      return;
+    }
     Attempt.of(check)
         .onSuccess(
             v -> {
@@ -59,15 +70,18 @@ final class Gate {
               }
               standing.blocked(Standing.of(part, failure));
               Duration next = pause.multipliedBy(2);
-              vertx.setTimer(
-                  pause.toMillis(),
-                  id ->
-                      attempt(
-                          part,
-                          check,
-                          next.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : next,
-                          passed));
+              Duration longer = next.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : next;
+              paused = passed;
+              vertx.setTimer(pause.toMillis(), id -> attempt(part, check, longer, passed));
+              if (closed) {
+                passed.tryFail(stopped());
+              }
             });
+  }
+
+  /** What a start fails with that was stopped. */
+  static FencepostException stopped() {
+    return new FencepostException(FailureKind.INTERNAL, "stopped while starting");
   }
 
   /** Whether the same check may succeed later without anybody changing anything here. */

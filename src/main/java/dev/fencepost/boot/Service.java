@@ -15,6 +15,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -34,6 +35,9 @@ public final class Service {
   private static final Logger LOG = LoggerFactory.getLogger(Service.class);
   private static final String DATABASE = "database";
   private static final String BROKER = "broker";
+  private static final String ADMIN = "admin";
+  private static final String RELAY = "relay";
+  private static final String WORKER = "worker";
 
   private final Vertx vertx;
   private final CodeHandlers handlers;
@@ -42,13 +46,14 @@ public final class Service {
   private final Gate gate;
   private final Resources resources;
   private final Promise<Void> refused = Promise.promise();
-  private final List<Deployment> deployed = new ArrayList<>();
+  private final Deployments deployments;
   private @Nullable AdminVerticle admin;
   private @Nullable RelayPart relay;
   private @Nullable WorkerPart worker;
   private volatile FencepostConfig config;
   private final AtomicBoolean stopping = new AtomicBoolean();
   private final Promise<Void> stopped = Promise.promise();
+  private volatile Future<Void> starting = Future.succeededFuture();
 
   /** What is not of the configuration. */
   record Wiring(CodeHandlers handlers, Telemetry telemetry) {}
@@ -64,24 +69,34 @@ public final class Service {
     this.handlers = wiring.handlers();
     this.parts = parts;
     this.gate = new Gate(vertx, standing);
+    this.deployments = new Deployments(vertx);
     handlers.check(config);
     check(config);
     this.resources = new Resources(vertx, config, wiring.handlers(), wiring.telemetry());
   }
 
-  private record Deployment(String part, String id) {}
-
   /**
    * Starts everything, waiting for servers as long as it takes.
    *
-   * @return fails where a person has to change something: configuration, password, rights, schema
+   * @return fails where a person has to change something: configuration, password, rights, schema;
+   *     and when it was stopped meanwhile
    */
   public Future<Void> start() {
+    Promise<Void> done = Promise.promise();
+    starting = done.future();
+    Attempt.of(this::startAll).onComplete(done);
+    return starting;
+  }
+
+  private Future<Void> startAll() {
     standing.expected(new Readiness.Reason("service", "starting", "is starting"));
-    return startAdmin()
+    return going()
+        .compose(v -> startAdmin())
         .compose(v -> gate.pass(DATABASE, this::checkDatabase))
         .compose(v -> gate.pass(BROKER, resources::reachBroker))
+        .compose(v -> going())
         .compose(v -> startParts())
+        .compose(v -> going())
         .onSuccess(
             v -> {
               standing.met("service");
@@ -91,6 +106,10 @@ public final class Service {
                   parts.relay(),
                   parts.worker());
             });
+  }
+
+  private Future<Void> going() {
+    return stopping.get() ? Future.failedFuture(Gate.stopped()) : Future.succeededFuture();
   }
 
   /** Migrations have a way of their own to the database; that of all the others is tried too. */
@@ -158,16 +177,12 @@ public final class Service {
   private Future<Void> stopAll() {
     standing.expected(new Readiness.Reason("service", "stopping", "is stopping"));
     gate.close();
-    List<Future<Void>> loops =
-        deployed.stream().filter(d -> !d.part().equals("admin")).map(this::undeploy).toList();
-    return Future.join(loops)
-        .transform(
-            any ->
-                Future.join(
-                    deployed.stream()
-                        .filter(d -> d.part().equals("admin"))
-                        .map(this::undeploy)
-                        .toList()))
+    return deployments
+        .stop(RELAY, WORKER)
+        // A start that has just got past its last look goes to its end before anything is closed.
+        .transform(any -> Deadlines.within(vertx, Deadlines.CLOSING, starting))
+        .transform(any -> deployments.stop(RELAY, WORKER))
+        .transform(any -> deployments.stop(ADMIN))
         .transform(any -> Deadlines.within(vertx, Deadlines.CLOSING, resources.close()))
         .onFailure(failure -> LOG.warn("connections did not close well: {}", failure.toString()))
         .otherwiseEmpty()
@@ -186,11 +201,9 @@ public final class Service {
                 readiness(),
                 resources.adminMetrics()));
     admin = made;
-    return vertx
-        .deployVerticle(made)
-        .recover(failure -> Future.failedFuture(cannotListen(failure)))
-        .onSuccess(id -> deployed.add(new Deployment("admin", id)))
-        .mapEmpty();
+    return deployments
+        .start(new Deployments.Part(ADMIN, made, () -> {}, Deadlines.SETTLING))
+        .recover(failure -> Future.failedFuture(cannotListen(failure)));
   }
 
   private FencepostException cannotListen(Throwable failure) {
@@ -205,44 +218,25 @@ public final class Service {
   }
 
   private Future<Void> startParts() {
-    if (stopping.get()) {
-      return Future.failedFuture(
-          new FencepostException(FailureKind.INTERNAL, "stopped while starting"));
-    }
     List<Future<?>> starts = new ArrayList<>();
     if (parts.relay()) {
       RelayPart part = resources.relay();
       relay = part;
-      starts.add(deploy("relay", part.verticle()));
+      starts.add(
+          deployments.start(
+              new Deployments.Part(RELAY, part.verticle(), () -> {}, Deadlines.SETTLING)));
     }
     if (parts.worker()) {
       WorkerPart part = resources.worker();
       worker = part;
       part.refused().onFailure(refused::tryFail);
       starts.add(resources.warnings(LOG::warn));
-      starts.add(deploy("worker", part.verticle()));
+      Duration drain = config.worker().shutdownDeadline().plus(Deadlines.SETTLING);
+      starts.add(
+          deployments.start(
+              new Deployments.Part(WORKER, part.verticle(), part::giveUpStart, drain)));
     }
     return Future.all(starts).mapEmpty();
-  }
-
-  private Future<Void> deploy(String part, io.vertx.core.Deployable verticle) {
-    return vertx
-        .deployVerticle(verticle)
-        .onSuccess(id -> deployed.add(new Deployment(part, id)))
-        .mapEmpty();
-  }
-
-  private Future<Void> undeploy(Deployment deployment) {
-    return Deadlines.within(
-            vertx,
-            deployment.part().equals("worker")
-                ? config.worker().shutdownDeadline().plus(Deadlines.SETTLING)
-                : Deadlines.SETTLING,
-            vertx.undeploy(deployment.id()))
-        .onFailure(
-            failure ->
-                LOG.warn("{} did not stop well: {}", deployment.part(), failure.getMessage()))
-        .otherwiseEmpty();
   }
 
   private Future<List<Readiness.Reason>> reasons() {

@@ -33,6 +33,11 @@ final class WorkerPart {
     return verticle;
   }
 
+  /** Has it not go on starting; nothing once it has started. */
+  void giveUpStart() {
+    verticle.giveUpStart();
+  }
+
   /** Fails when the broker refuses a queue before it was ever consumed. */
   Future<Void> refused() {
     return deliveries.refused();

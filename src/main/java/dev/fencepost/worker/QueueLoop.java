@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
  */
 final class QueueLoop implements Deliveries.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(QueueLoop.class);
+  private static final Future<Void> DONE = Future.succeededFuture();
 
   private final WorkerEnv env;
   private final Map<String, TypeLane> lanes = new LinkedHashMap<>();
@@ -33,6 +34,7 @@ final class QueueLoop implements Deliveries.Listener {
   private QueueConfig config;
   private Runnable onDeadLetter = () -> {};
   private Deliveries.@Nullable Subscription subscription;
+  private boolean stopping;
   private int unacknowledged;
   private volatile long epoch = -1;
   private volatile String notConsuming = "the consumer has not been registered yet";
@@ -116,11 +118,11 @@ final class QueueLoop implements Deliveries.Listener {
     return env.ports()
         .deliveries()
         .consume(asked, this)
-        .map(
+        .compose(
             made -> {
               subscription = made;
               prefetch(asked, config);
-              return null;
+              return stopping ? made.stopIntake().compose(v -> made.close()) : DONE;
             });
   }
 
@@ -144,12 +146,14 @@ final class QueueLoop implements Deliveries.Listener {
     }
   }
 
+  /** Also where the broker has not answered yet: what it registers later is closed at once. */
   Future<Void> stopIntake() {
-    return subscription == null ? Future.succeededFuture() : subscription.stopIntake();
+    stopping = true;
+    return subscription == null ? DONE : subscription.stopIntake();
   }
 
   Future<Void> close() {
-    return subscription == null ? Future.succeededFuture() : subscription.close();
+    return subscription == null ? DONE : subscription.close();
   }
 
   @Override

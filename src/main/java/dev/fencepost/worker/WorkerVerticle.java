@@ -1,6 +1,9 @@
 package dev.fencepost.worker;
 
 import dev.fencepost.config.QueueConfig;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
@@ -12,13 +15,19 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The worker of one process: one context, all its queues. Thin: everything is in {@link Worker}.
- * Deploy it once per process; undeploying it is the ordered shutdown.
+ * Deploy it once per process; undeploying it is the ordered shutdown. A start that fails, or is
+ * given up, ends with the same: some queues may be consumed already.
  */
 public final class WorkerVerticle extends VerticleBase {
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerVerticle.class);
+
   private final WorkerParts parts;
+  private final Promise<Void> givenUp = Promise.promise();
   private volatile @Nullable Worker worker;
   private @Nullable ExecutorService threads;
   private @Nullable ExecutorService watcher;
@@ -37,7 +46,32 @@ public final class WorkerVerticle extends VerticleBase {
     Timers timers = new VertxTimers(vertx, context);
     Worker made = new Worker(parts, timers, pool, watch(timers));
     worker = made;
-    return made.start();
+    Promise<Void> started = Promise.promise();
+    made.start().onComplete(done -> complete(started, done));
+    givenUp.future().onFailure(e -> context.runOnContext(v -> started.tryFail(e)));
+    return started.future().recover(this::stopAfter);
+  }
+
+  private static void complete(Promise<Void> started, AsyncResult<Void> done) {
+    if (done.succeeded()) {
+      started.tryComplete();
+    } else {
+      started.tryFail(done.cause());
+    }
+  }
+
+  /** Vert.x stops no verticle that has not started. */
+  private Future<Void> stopAfter(Throwable failure) {
+    LOG.warn("the worker does not start; what it has begun is ended first: {}", failure.toString());
+    return stop().transform(any -> Future.failedFuture(failure));
+  }
+
+  /**
+   * Has a start that is not complete fail, and stop in order what runs; nothing once it has
+   * started. From any thread.
+   */
+  public void giveUpStart() {
+    givenUp.tryFail(new FencepostException(FailureKind.INTERNAL, "stopped while starting"));
   }
 
   /** A thread of its own: a loop that is blocked cannot say who blocks it. */

@@ -12,13 +12,19 @@ import dev.fencepost.model.FencepostException;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.Ports;
 import dev.fencepost.testing.PostgresServer;
+import dev.fencepost.testing.TcpProxy;
 import dev.fencepost.testing.TestServers;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,11 +35,15 @@ class EmbeddedFencepostIT {
 
   private final Vertx vertx = Vertx.vertx();
   private String database;
+  private String broker;
+  private int admin;
   private String yaml;
 
   @BeforeEach
   void configure() {
     database = TestServers.postgres().newDatabase();
+    broker = TestServers.broker().newVhost();
+    admin = Ports.free();
     yaml =
         """
         database: {uris: ["%s"]}
@@ -47,7 +57,7 @@ class EmbeddedFencepostIT {
             activities:
               order.placed: {kind: idempotent, handler: {class: com.example.Mailer}}
         """
-            .formatted(database, TestServers.broker().newVhost(), Ports.free());
+            .formatted(database, broker, admin);
   }
 
   @AfterEach
@@ -105,6 +115,48 @@ class EmbeddedFencepostIT {
     run.complete(Receipt.succeeded());
     Await.result(second);
     assertThat(first.succeeded()).isTrue();
+  }
+
+  /** Wherever it is in its start: at the database, at the broker, at the worker's connection. */
+  @Test
+  void whoStopsWhileItStartsHasItStoppedWhole() throws Exception {
+    new Schema(ConfigLoader.parse(yaml, Map.of())).migrate(null);
+    try (TcpProxy toDatabase = TcpProxy.to(database);
+        TcpProxy toBroker = TcpProxy.to(broker)) {
+      String proxied =
+          yaml.replace(database, toDatabase.uri(database)).replace(broker, toBroker.uri(broker));
+
+      toDatabase.freeze();
+      assertStopsWhileStarting(proxied, () -> toDatabase.accepted() > 0);
+      toDatabase.thaw();
+      toBroker.freeze();
+      int before = toBroker.accepted();
+      assertStopsWhileStarting(proxied, () -> toBroker.accepted() > before);
+      toBroker.thaw();
+      // The worker's own connection is begun, and not answered.
+      toBroker.delay(Duration.ofMillis(100));
+      int gate = toBroker.accepted();
+      assertStopsWhileStarting(
+          proxied.replace("metrics:", "relay: {enabled: false}\nmetrics:"),
+          () -> toBroker.accepted() > gate + 1);
+      Await.until(
+          "no connection is left", () -> toDatabase.connections() + toBroker.connections() == 0);
+    }
+  }
+
+  private void assertStopsWhileStarting(String configuration, Callable<Boolean> meanwhile) {
+    Fencepost fencepost =
+        Fencepost.create(vertx, configuration)
+            .handler("mail", "order.placed", c -> Future.succeededFuture(Receipt.succeeded()));
+    Future<Void> started = fencepost.start();
+    Await.until("it is in the middle of it", meanwhile);
+    Future<Void> stopped = fencepost.stop();
+    assertThat(started.isComplete()).isFalse();
+    Await.result(stopped);
+    assertThat(Await.failure(started)).isNotNull();
+    assertThat(vertx.deploymentIDs()).isEmpty();
+    assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), admin).close())
+        .isInstanceOf(ConnectException.class);
   }
 
   @Test

@@ -2,6 +2,13 @@ package dev.fencepost.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.rabbitmq.client.AMQP;
+import com.rabbitmq.client.Channel;
+import com.rabbitmq.client.Connection;
+import com.rabbitmq.client.ConnectionFactory;
+import dev.fencepost.api.ActivityContext;
+import dev.fencepost.api.BlockingActivityHandler;
+import dev.fencepost.api.Receipt;
 import dev.fencepost.testing.Await;
 import dev.fencepost.testing.Ports;
 import dev.fencepost.testing.PostgresServer;
@@ -16,8 +23,13 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.ResultSet;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -64,6 +76,21 @@ class BadInputIT {
     Ended run = command("run", "-c", file.toString());
     assertThat(run.code()).isEqualTo(2);
     assertThat(run.said()).hasSize(3).allMatch(line -> line.startsWith("fencepost run: "));
+  }
+
+  @Test
+  void everyAddressThatCannotBeUsedIsNamedBeforeAnyIsTried() throws IOException {
+    Path file =
+        config(nowhere() + "?sslmod=require\", \"" + nowhere() + "?sslmode=foo", "amqp://h/a/b");
+
+    Ended run = run(file);
+
+    assertThat(run.code()).isEqualTo(2);
+    assertThat(run.said())
+        .hasSize(3)
+        .anyMatch(line -> line.startsWith("fencepost run: database.uris[0]: parameter \"sslmod\""))
+        .anyMatch(line -> line.startsWith("fencepost run: database.uris[1]: sslmode=foo"))
+        .anyMatch(line -> line.startsWith("fencepost run: broker.uris[0]: the virtual host"));
   }
 
   @Test
@@ -127,6 +154,68 @@ class BadInputIT {
     migrated();
     String user = TestServers.broker().addUser(broker, "norights" + admin, "pw", "^$", "^$", "^$");
     assertRefused(run(config(database, user)), "access to exchange 'orders'", "refused for user");
+  }
+
+  /** A handler that is in the middle of it while another queue is refused. */
+  public static final class Slow implements BlockingActivityHandler {
+    @Override
+    public Receipt run(ActivityContext context) throws InterruptedException {
+      new CountDownLatch(1).await(3, TimeUnit.SECONDS);
+      return Receipt.succeeded();
+    }
+  }
+
+  @Test
+  void aQueueWithOtherSettingsIsRefusedWhenWhatRunsHasEnded() throws Exception {
+    migrated();
+    ConnectionFactory factory = new ConnectionFactory();
+    factory.setUri(broker);
+    try (Connection connection = factory.newConnection("test");
+        Channel channel = connection.createChannel()) {
+      for (String queue : List.of("app.first", "app.second")) {
+        channel.queueDeclare(queue, true, false, false, Map.of("x-queue-type", "classic"));
+      }
+      AMQP.BasicProperties properties =
+          new AMQP.BasicProperties.Builder().messageId("one").type("pay").deliveryMode(2).build();
+      channel.confirmSelect();
+      channel.basicPublish("", "app.first", properties, new byte[0]);
+      channel.waitForConfirmsOrDie(30_000);
+    }
+    Path file = folder.resolve("two.yaml");
+    // The second has much to declare before it comes to its queue: the first is well under way.
+    String binding = "{exchange: orders, exchange-type: topic, routing-key: \"#\"}";
+    Files.writeString(
+        file,
+        """
+        database: {uris: ["%s"]}
+        broker: {uris: ["%s"]}
+        relay: {enabled: false}
+        admin: {port: %d}
+        queues:
+          first:
+            queue: app.first
+            activities: {pay: {kind: irreversible, handler: {class: "%s"}}}
+          second:
+            queue: app.second
+            declare: {type: quorum, bind: [%s]}
+            activities: {order.placed: {kind: effect, handler: {sql: "select :event_id"}}}
+        """
+            .formatted(
+                database,
+                broker,
+                admin,
+                Slow.class.getName(),
+                String.join(", ", Collections.nCopies(800, binding))));
+
+    assertRefused(run(file), "queue second: queue 'app.second' of type quorum exists with other");
+    try (java.sql.Connection connection = PostgresServer.connect(database);
+        ResultSet rows =
+            connection
+                .createStatement()
+                .executeQuery("select event_id, state from fencepost.activities")) {
+      assertThat(rows.next()).as("it was begun").isTrue();
+      assertThat(rows.getString("state")).isEqualTo("completed");
+    }
   }
 
   @Test

@@ -12,6 +12,9 @@ import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.config.QueueConfig;
 import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.ActivityState;
+import dev.fencepost.model.Delivery;
+import dev.fencepost.model.FailureKind;
+import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.RecoveryDecision;
 import dev.fencepost.testing.Await;
 import io.vertx.core.Context;
@@ -54,6 +57,12 @@ class WorkerVerticleTest {
   }
 
   private void start(Duration ttl, ActivityHandler handler) {
+    Await.result(
+        vertx.deployVerticle(
+            verticle(Duration.ofSeconds(1), broker, handler, queue(Bench.QUEUE, ttl))));
+  }
+
+  private static QueueConfig queue(String name, Duration ttl) {
     ActivityConfig type =
         new ActivityConfig(
             "t",
@@ -67,37 +76,83 @@ class WorkerVerticleTest {
                 null),
             new ActivityConfig.Retry(2, Duration.ofSeconds(5), 2, Duration.ofHours(1), 0, 3),
             null);
-    QueueConfig queue =
-        new QueueConfig(
-            Bench.QUEUE,
-            "app.q",
-            null,
-            new QueueConfig.Intake(256, 64, QueueConfig.Ordering.NONE),
-            null,
-            null,
-            Map.of("t", type));
+    return new QueueConfig(
+        name,
+        "app." + name,
+        null,
+        new QueueConfig.Intake(256, 64, QueueConfig.Ordering.NONE),
+        null,
+        null,
+        Map.of("t", type));
+  }
+
+  private WorkerVerticle verticle(
+      Duration shutdown, Deliveries deliveries, ActivityHandler handler, QueueConfig... queues) {
     FencepostConfig.Worker settings =
         new FencepostConfig.Worker(
-            true,
-            2,
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(60),
-            Duration.ofHours(24),
-            Duration.ofDays(7));
+            true, 2, shutdown, Duration.ofSeconds(60), Duration.ofHours(24), Duration.ofDays(7));
     HandlerSource handlers =
         (q, activity) -> {
           loop.set(Vertx.currentContext());
           return new BoundHandler.Async(handler);
         };
-    Await.result(
-        vertx.deployVerticle(
-            new WorkerVerticle(
-                new WorkerParts(
-                    "w1",
-                    new WorkerParts.Ports(onTheLoop(), broker, events, handlers),
-                    settings,
-                    List.of(queue),
-                    Duration.ofMinutes(30)))));
+    return new WorkerVerticle(
+        new WorkerParts(
+            "w1",
+            new WorkerParts.Ports(onTheLoop(), deliveries, events, handlers),
+            settings,
+            List.of(queues),
+            Duration.ofMinutes(30)));
+  }
+
+  /** A worker whose second queue is not answered for, while its first is consumed. */
+  private final class HalfStarted {
+    final Promise<Deliveries.Subscription> second = Promise.promise();
+    final Promise<Void> running = Promise.promise();
+    final Promise<Receipt> run = Promise.promise();
+    final WorkerVerticle verticle;
+    final Future<String> deployed;
+
+    HalfStarted() {
+      Duration minute = Duration.ofSeconds(60);
+      verticle =
+          verticle(
+              minute,
+              new TwoQueues(second.future()),
+              context -> {
+                running.tryComplete();
+                return run.future();
+              },
+              queue(Bench.QUEUE, minute),
+              queue("second", minute));
+      deployed = vertx.deployVerticle(verticle);
+      Await.until("its loop runs", DEADLINE, () -> loop.get() != null);
+      deliver("e1");
+      Await.result(running.future(), DEADLINE);
+    }
+  }
+
+  private final class TwoQueues implements Deliveries {
+    private final Future<Subscription> second;
+
+    TwoQueues(Future<Subscription> second) {
+      this.second = second;
+    }
+
+    @Override
+    public Future<Subscription> consume(QueueConfig queue, Listener listener) {
+      return queue.name().equals("second") ? second : broker.consume(queue, listener);
+    }
+
+    @Override
+    public Future<Void> publishCopy(String exchange, Delivery.Envelope message) {
+      return broker.publishCopy(exchange, message);
+    }
+
+    @Override
+    public Future<Void> close() {
+      return broker.close();
+    }
   }
 
   /** Writes down calls that come from another thread than the worker's. */
@@ -150,6 +205,65 @@ class WorkerVerticleTest {
     Await.until("done", DEADLINE, () -> state("e1") == ActivityState.COMPLETED);
     assertThat(elsewhere).isEmpty();
     assertThat(look(() -> broker.acked.size())).isEqualTo(1);
+  }
+
+  @Test
+  void aQueueThatIsRefusedEndsTheStartWhenWhatRunsHasEnded() {
+    HalfStarted worker = new HalfStarted();
+    FencepostException refusal = new FencepostException(FailureKind.CONFIGURATION, "differs");
+    loop.get().runOnContext(v -> worker.second.fail(refusal));
+    Await.until("intake is stopped", DEADLINE, () -> look(() -> broker.stopped));
+    assertThat(worker.deployed.isComplete()).as("while a handler runs").isFalse();
+    worker.run.complete(Receipt.succeeded());
+    assertThat(Await.failure(worker.deployed)).isSameAs(refusal);
+    assertThat(store.row(Bench.QUEUE, "e1").state).isEqualTo(ActivityState.COMPLETED);
+    assertThat(broker.acked).hasSize(1);
+    assertThat(broker.closed).isTrue();
+  }
+
+  @Test
+  void aStartThatIsGivenUpEndsWhatRunsAndConsumesNothingMore() {
+    HalfStarted worker = new HalfStarted();
+    worker.verticle.giveUpStart();
+    Await.until("intake is stopped", DEADLINE, () -> look(() -> broker.stopped));
+    assertThat(worker.deployed.isComplete()).as("while a handler runs").isFalse();
+    worker.run.complete(Receipt.succeeded());
+    assertThat(Await.failure(worker.deployed)).hasMessage("stopped while starting");
+    assertThat(store.row(Bench.QUEUE, "e1").state).isEqualTo(ActivityState.COMPLETED);
+
+    FakeDeliveries late = new FakeDeliveries();
+    Deliveries.Subscription made = late.consume(queue("late", DEADLINE), new Unheard()).result();
+    loop.get().runOnContext(v -> worker.second.complete(made));
+    Await.until("closed at once", DEADLINE, () -> look(() -> late.stopped && late.closed));
+  }
+
+  @Test
+  void aStartThatIsCompleteIsNotGivenUp() {
+    WorkerVerticle verticle =
+        verticle(
+            Duration.ofSeconds(1),
+            broker,
+            context -> Future.succeededFuture(Receipt.succeeded()),
+            queue(Bench.QUEUE, Duration.ofSeconds(30)));
+    String id = Await.result(vertx.deployVerticle(verticle));
+    verticle.giveUpStart();
+    deliver("e1");
+    Await.until("done", DEADLINE, () -> state("e1") == ActivityState.COMPLETED);
+    Await.result(vertx.undeploy(id));
+  }
+
+  private static final class Unheard implements Deliveries.Listener {
+    @Override
+    public void delivered(List<Delivery> batch) {}
+
+    @Override
+    public void consuming(long epoch) {}
+
+    @Override
+    public void interrupted(FencepostException cause) {}
+
+    @Override
+    public void staleAck(Delivery.Tag tag) {}
   }
 
   @Test
