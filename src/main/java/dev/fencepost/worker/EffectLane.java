@@ -16,7 +16,7 @@ import java.util.Map;
  * high rate of failures a big group would be undone again and again for a single culprit.
  */
 final class EffectLane {
-  private static final int LARGEST = 256;
+  private static final int LARGEST = 1024;
 
   /** Between two savepoints, where failures are about. */
   static final int PART = 24;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fencepost.api.PermanentFailure;
 import dev.fencepost.api.Receipt;
 import dev.fencepost.api.TransientFailure;
+import dev.fencepost.model.ActivityKind;
 import dev.fencepost.model.ActivityState;
 import dev.fencepost.model.AttemptOutcome;
 import dev.fencepost.model.DeadLetterReason;
@@ -249,6 +250,18 @@ class EffectLaneTest {
     bench.time.settle();
     assertThat(bench.store.count("commit") - before).as("2, 2, 4, 8, 16 and 32").isBetween(5L, 8L);
     assertThat(bench.broker.acked).hasSize(68);
+  }
+
+  /** What a transaction costs is shared by as many as may run at once. */
+  @Test
+  void aGroupIsAsLargeAsConcurrencyAllows() {
+    BoundHandler handler = new BoundHandler.Effect((context, transaction) -> Bench.done());
+    bench.type("t", ActivityKind.EFFECT, 2_000, Bench.Times.DEFAULT, handler);
+    bench.prefetch(4_000).concurrency(2_000).start();
+    bench.broker.deliver(batch(2_000));
+    bench.time.settle();
+    assertThat(bench.broker.acked).hasSize(2_000);
+    assertThat(bench.store.count("commit")).isEqualTo(2);
   }
 
   /** As where the other types of the process hold all connections. */
