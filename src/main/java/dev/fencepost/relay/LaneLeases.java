@@ -3,6 +3,8 @@ package dev.fencepost.relay;
 import dev.fencepost.config.FencepostConfig;
 import dev.fencepost.decide.LaneShares;
 import dev.fencepost.decide.LeaseRules;
+import dev.fencepost.flow.Attempt;
+import dev.fencepost.model.FencepostException;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,16 +13,29 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the leases of this process: renews, takes its share, gives up what is above it. The lease
- * in the database decides; here is only how long it may be trusted, on the monotonic clock.
+ * in the database decides; here is only how long it may be trusted, on the monotonic clock. Lanes
+ * are taken beside the renewals, which wait for nothing.
  */
 final class LaneLeases {
+  private static final Logger LOG = LoggerFactory.getLogger(LaneLeases.class);
+
   private final LaneStore store;
   private final RelaySettings settings;
   private final Fleet fleet;
-  private final Map<Integer, Long> trust = new HashMap<>();
+
+  /** Read by the threads that write to the broker, too. */
+  private final Map<Integer, Long> trust = new ConcurrentHashMap<>();
+
+  /** Lanes that are asked for, by one statement at a time. */
+  private Future<Void> taking = Future.succeededFuture();
+
+  private boolean failing;
 
   /** The lanes that run in this process. */
   interface Fleet {
@@ -60,13 +75,16 @@ final class LaneLeases {
     return settings.relay().lease();
   }
 
-  /** Renews and shares once; says when the next time is. */
+  /**
+   * Renews, and begins to take or give up what its share says; says when the next time is. It does
+   * not wait for what it takes: that may hang, and the lanes that it has are not to hang with it.
+   */
   Future<Duration> tick() {
     long sent = System.nanoTime();
-    Set<Integer> before = Set.copyOf(fleet.lanes().keySet());
+    Map<Integer, LaneLoop> before = Map.copyOf(fleet.lanes());
     return store
         .renew(settings.instance(), times().ttl(), reports())
-        .compose(
+        .map(
             standing -> {
               fleet.parked(standing.parked());
               renewed(before, standing, sent);
@@ -83,19 +101,20 @@ final class LaneLeases {
     return reports;
   }
 
-  private void renewed(Set<Integer> before, LaneStore.Standing standing, long sent) {
-    for (int lane : before) {
-      LaneLoop loop = fleet.lanes().get(lane);
-      LaneStore.Behind behind = standing.renewed().get(lane);
-      if (behind != null) {
-        trusted(lane, sent);
-        if (loop != null) {
-          loop.guarded(() -> loop.renewed(behind));
-        }
-      } else if (loop != null) {
-        fleet.lost(lane);
-      }
-    }
+  private void renewed(Map<Integer, LaneLoop> before, LaneStore.Standing standing, long sent) {
+    before.forEach(
+        (lane, loop) -> {
+          if (fleet.lanes().get(lane) != loop) {
+            return; // gone meanwhile, or taken anew
+          }
+          LaneStore.Behind behind = standing.renewed().get(lane);
+          if (behind != null) {
+            trusted(lane, sent);
+            loop.guarded(() -> loop.renewed(behind));
+          } else {
+            fleet.lost(lane);
+          }
+        });
   }
 
   private void trusted(int lane, long sent) {
@@ -103,31 +122,55 @@ final class LaneLeases {
     trust.put(lane, LeaseRules.trustUntil(sent, ttl, LeaseRules.margin(ttl)));
   }
 
-  private Future<Duration> share(LaneStore.Standing standing) {
+  private Duration share(LaneStore.Standing standing) {
     if (!fleet.accepting()) {
-      return Future.succeededFuture(times().renewEvery());
+      return times().renewEvery();
     }
-    Set<Integer> staying = new HashSet<>(fleet.lanes().keySet());
-    staying.removeAll(fleet.leaving());
+    Set<Integer> staying = staying();
     int share = LaneShares.share(settings.relay().lanes(), standing.owned(), settings.instance());
     List<Integer> surplus = LaneShares.toGiveUp(staying, share);
     if (!surplus.isEmpty()) {
       fleet.handOver(surplus);
-      return Future.succeededFuture(times().renewEvery());
+      return times().renewEvery();
     }
+    if (!taking.isComplete()) {
+      return times().renewEvery();
+    }
+    begin(wanted(standing, staying.size(), share));
+    return pause(standing, !failing && staying().size() < share);
+  }
+
+  private Set<Integer> staying() {
+    Set<Integer> staying = new HashSet<>(fleet.lanes().keySet());
+    staying.removeAll(fleet.leaving());
+    return staying;
+  }
+
+  private Set<Integer> wanted(LaneStore.Standing standing, int staying, int share) {
     Set<Integer> free = new HashSet<>(standing.free());
     free.addAll(standing.own()); // those that were dropped here are to be taken again
     free.removeAll(fleet.lanes().keySet());
     free.removeAll(fleet.resting());
-    List<Integer> wanted =
-        LaneShares.toTake(free, staying.size(), share, settings.instance().hashCode());
-    return take(Set.copyOf(wanted)).map(taken -> pause(standing, staying.size() + taken < share));
+    return Set.copyOf(LaneShares.toTake(free, staying, share, settings.instance().hashCode()));
   }
 
-  private Future<Integer> take(Set<Integer> lanes) {
+  private void begin(Set<Integer> lanes) {
     if (lanes.isEmpty()) {
-      return Future.succeededFuture(0);
+      return;
     }
+    taking = Attempt.of(() -> take(lanes)).onSuccess(v -> failing = false).onFailure(this::failed);
+  }
+
+  private void failed(Throwable failure) {
+    if (!(failure instanceof FencepostException)) {
+      LOG.error("taking lanes", failure); // a fault of ours
+    } else if (!failing && fleet.accepting()) {
+      LOG.warn("taking lanes: {}", failure.getMessage());
+    }
+    failing = true;
+  }
+
+  private Future<Void> take(Set<Integer> lanes) {
     long sent = System.nanoTime();
     return store
         .take(settings.instance(), times().ttl(), lanes)
@@ -141,15 +184,15 @@ final class LaneLeases {
                 trusted(lane, sent);
                 fleet.take(each, () -> trust.getOrDefault(lane, sent));
               }
-              return Future.succeededFuture(taken.size());
+              return Future.succeededFuture();
             });
   }
 
   /** It is on its way out since it asked for them. */
-  private Future<Integer> giveBack(List<LaneStore.Taken> taken) {
+  private Future<Void> giveBack(List<LaneStore.Taken> taken) {
     Map<Integer, Long> fences = new HashMap<>();
     taken.forEach(each -> fences.put(each.newest().lane(), each.fence()));
-    return store.release(settings.instance(), fences).map(0);
+    return store.release(settings.instance(), fences);
   }
 
   /** Below its share it looks again soon, and just when a lease of another may expire. */
@@ -166,7 +209,8 @@ final class LaneLeases {
     return store.release(settings.instance(), Map.of(lane.number(), lane.fence()));
   }
 
+  /** What it is being given is given back before. */
   Future<Void> leave() {
-    return store.leave(settings.instance());
+    return taking.transform(any -> store.leave(settings.instance()));
   }
 }
