@@ -78,25 +78,29 @@ final class ParkedSql {
       """;
 
   /**
+   * Changes rows of some keys. They are found by the index of keys alone, whatever the planner
+   * believes: by that of the lane it would walk through all that the lane has.
+   */
+  private static String ofKeys(String to, String which) {
+    return """
+        update ${schema}.parked_rows set next_attempt_at = %s
+        where ctid = any(array(
+          select c.ctid from unnest($2::text[]) k(key) cross join lateral (
+            select ctid, seq, min(seq) over () as first, next_attempt_at
+            from ${schema}.parked_rows where key = k.key and lane + 0 = $1) c
+          where %s))
+        """
+        .formatted(to, which);
+  }
+
+  /**
    * What was refused behind another parked row of its key waits for that one. Several rows of a key
    * may be refused where they are sent without waiting for each other.
    */
-  static final String DEMOTE =
-      """
-      update ${schema}.parked_rows p set next_attempt_at = null
-      where lane = $1 and key = any($2) and next_attempt_at is not null and exists (
-        select 1 from ${schema}.parked_rows f where f.lane = p.lane and f.key = p.key and f.seq < p.seq)
-      """;
+  static final String DEMOTE = ofKeys("null", "c.seq > c.first and c.next_attempt_at is not null");
 
   /** What is now the first of its key is due. */
-  static final String PROMOTE =
-      """
-      update ${schema}.parked_rows p set next_attempt_at = now()
-      from (
-        select distinct on (key) seq from ${schema}.parked_rows
-        where lane = $1 and key = any($2) order by key, seq) h
-      where p.lane = $1 and p.seq = h.seq and p.next_attempt_at is null
-      """;
+  static final String PROMOTE = ofKeys("now()", "c.seq = c.first and c.next_attempt_at is null");
 
   static final String STATE =
       """
