@@ -12,7 +12,7 @@ public final class Await {
 
   private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(30);
   private static final long POLL_MILLIS = 10;
-  private static final long SLOWEST_POLL_MILLIS = 500;
+  private static final long SLOWEST_POLL_MILLIS = 100;
 
   private Await() {}
 
@@ -110,9 +110,9 @@ public final class Await {
 
   /** What is dear to ask is asked less often: whoever waits must not be what is waited for. */
   private static void pause(String what, long tookNanos) {
-    long tenth = TimeUnit.NANOSECONDS.toMillis(9 * tookNanos);
+    long fourTimes = TimeUnit.NANOSECONDS.toMillis(4 * tookNanos);
     try {
-      Thread.sleep(Math.min(SLOWEST_POLL_MILLIS, Math.max(POLL_MILLIS, tenth)));
+      Thread.sleep(Math.min(SLOWEST_POLL_MILLIS, Math.max(POLL_MILLIS, fourTimes)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new AssertionError("interrupted while waiting for " + what, e);
