@@ -134,7 +134,7 @@ final class LaneLeases {
       return times().renewEvery();
     }
     if (!taking.isComplete()) {
-      return times().renewEvery();
+      return pause(standing, staying.size() < share);
     }
     begin(wanted(standing, staying.size(), share));
     return pause(standing, !failing && staying().size() < share);
