@@ -1,5 +1,7 @@
 package dev.fencepost.cli;
 
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
@@ -11,7 +13,7 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] arguments) {
-    PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+    PrintWriter out = StandardOutput.to(new FileOutputStream(FileDescriptor.out));
     PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
     System.exit(run(out, err, arguments));
   }
@@ -43,10 +45,13 @@ public final class Main {
     }
   }
 
-  /** What nobody could read is not done: a full disk, a pipe that was closed. */
+  /** What nobody could read is not done: a full disk. */
   private static int written(int code, PrintWriter out, PrintWriter err) {
     if (code != ExitCode.DONE || !out.checkError()) {
       return code;
+    }
+    if (StandardOutput.readerGone(out)) {
+      return StandardOutput.READER_GONE;
     }
     err.println("fencepost: what it prints could not be written");
     err.flush();

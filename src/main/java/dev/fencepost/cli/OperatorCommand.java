@@ -109,6 +109,9 @@ abstract class OperatorCommand implements Callable<Integer> {
   }
 
   private int cutOff(@Nullable String next) {
+    if (StandardOutput.readerGone(out())) {
+      return StandardOutput.READER_GONE;
+    }
     String on = next == null ? "" : " (to go on: --after " + next + ")";
     err().println("the list is cut off: it could not be written" + on);
     return ExitCode.FAILED;
