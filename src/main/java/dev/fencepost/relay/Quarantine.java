@@ -181,9 +181,10 @@ final class Quarantine implements LaneChannel.Owner {
   @Override
   public void gone(FencepostException cause, @Nullable ParkedReason refusal) {
     List<Trial> back = new ArrayList<>(out.values());
+    boolean alone = back.size() == 1; // one that is withdrawn may have been guilty
     out.clear();
     back.removeIf(this::forgotten);
-    if (refusal != null && back.size() == 1) {
+    if (refusal != null && alone && !back.isEmpty()) {
       Trial guilty = back.get(0);
       guilty
           .verdict()
