@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** A broker that does nothing but what a test has it do, on the test's own turn. */
-class HandPublisher implements Publisher {
+final class HandPublisher implements Publisher {
   /** Batches as they were written, on whichever channel. */
   final List<List<Long>> written = new ArrayList<>();
 
