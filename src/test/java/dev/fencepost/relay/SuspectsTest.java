@@ -12,8 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -67,14 +65,7 @@ class SuspectsTest {
             new Cursor.Ahead(Snapshot.of(20), WINDOW),
             0);
     for (long seq = 1; seq <= WINDOW; seq++) {
-      OutboxRow row =
-          new OutboxRow(
-              new OutboxRow.Position(10, seq, 0),
-              new OutboxRow.Route("x", keysOfTheirOwn ? "r" + seq : "r"),
-              "event-" + seq,
-              "t",
-              null,
-              new OutboxRow.Message(new byte[0], "text/plain", "{}", "{}"));
+      OutboxRow row = HandPublisher.row(seq, "x", keysOfTheirOwn ? "r" + seq : "r");
       Held held = rows.admit(row, batch);
       rows.enqueue(held);
       out.add(held);
@@ -86,24 +77,7 @@ class SuspectsTest {
   }
 
   private Suspects suspects() {
-    LaneStore.Taken taken =
-        new LaneStore.Taken(
-            "life",
-            new Checkpoint(0, 0, 0, -1, new Cursor(Snapshot.of(10), 0, Map.of(), null, 0)),
-            1,
-            Set.of(),
-            Set.of(),
-            Set.of(),
-            Map.of());
-    long trust = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
-    LaneLoop.Lane lane =
-        new LaneLoop.Lane(
-            taken,
-            () -> trust,
-            new ParkedTotal(100),
-            new ParkedLog(line -> {}, line -> {}, System::nanoTime),
-            () -> {},
-            fault -> {});
+    LaneLoop.Lane lane = HandPublisher.lane();
     FakePublisher publisher = new FakePublisher(vertx, broker);
     Duration patience = Duration.ofSeconds(30);
     Quarantine quarantine =
