@@ -21,19 +21,26 @@ import org.junit.jupiter.api.Timeout;
 class TcpProxyTest {
 
   private ServerSocket echo;
+  private Thread acceptor;
   private TcpProxy proxy;
 
   @BeforeEach
   void start() throws IOException {
     echo = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    TcpProxy.thread("echo", this::serve);
+    acceptor = TcpProxy.thread("echo", this::serve);
     proxy = TcpProxy.to(echo.getLocalPort());
   }
 
   @AfterEach
-  void stop() throws IOException {
+  void stop() throws Exception {
     proxy.close();
+    takeTargetDown();
+  }
+
+  private void takeTargetDown() throws Exception {
     echo.close();
+    // The port takes connections as long as its thread is still in the call.
+    acceptor.join();
   }
 
   private void serve() {
@@ -114,8 +121,8 @@ class TcpProxyTest {
   }
 
   @Test
-  void aTargetThatIsDownLooksLikeAReset() throws IOException {
-    echo.close();
+  void aTargetThatIsDownLooksLikeAReset() throws Exception {
+    takeTargetDown();
     try (Socket socket = connect()) {
       assertThatThrownBy(() -> socket.getInputStream().read()).isInstanceOf(SocketException.class);
     }
