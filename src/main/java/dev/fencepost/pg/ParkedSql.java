@@ -111,12 +111,27 @@ final class ParkedSql {
           from ${schema}.parked_rows where lane = $1)
       """;
 
+  /**
+   * In their order, a microsecond apart, those last that go where one was tried; and with them what
+   * was tried, which would be due alone otherwise, and tried again.
+   */
   static final String POSTPONE =
       """
-      update ${schema}.parked_rows
-      set next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
-      where lane = $1 and exchange = $2 and routing_key = coalesce($4, routing_key)
-        and next_attempt_at <= now()
+      with its as (
+        select seq, routing_key, next_attempt_at from ${schema}.parked_rows
+        where lane = $1 and exchange = $2 and routing_key = coalesce($4, routing_key)
+          and next_attempt_at <= now()
+        union
+        select seq, routing_key, next_attempt_at from ${schema}.parked_rows
+        where lane = $1 and seq = any($6) and exchange = $2
+          and routing_key = coalesce($4, routing_key) and next_attempt_at is not null),
+      placed as (
+        select seq, row_number() over (order by routing_key = any($5), next_attempt_at, seq) as place
+        from its)
+      update ${schema}.parked_rows p
+      set next_attempt_at = statement_timestamp() + $3 * interval '1 millisecond'
+        + placed.place * interval '1 microsecond'
+      from placed where p.lane = $1 and p.seq = placed.seq
       """;
 
   static final String REQUESTS =

@@ -94,12 +94,17 @@ public final class PgParkedRows implements ParkedRows {
   }
 
   @Override
-  public Future<State> postpone(LaneOwner owner, Destination to, Duration by) {
+  public Future<State> postpone(
+      LaneOwner owner, Destination to, Duration by, List<OutboxRow> tried) {
     short lane = (short) owner.lane();
+    String[] keys =
+        tried.stream().map(row -> row.route().routingKey()).distinct().toArray(String[]::new);
+    Long[] seqs = tried.stream().map(OutboxRow::seq).toArray(Long[]::new);
+    Tuple where = Tuple.of(lane, to.exchange(), by.toMillis(), to.routingKey(), keys, seqs);
     return guarded(
         owner,
         c -> {
-          run(c, ParkedSql.POSTPONE, Tuple.of(lane, to.exchange(), by.toMillis(), to.routingKey()));
+          run(c, ParkedSql.POSTPONE, where);
           return finish(c, lane, new Work());
         });
   }

@@ -104,6 +104,14 @@ final class Destinations {
     refused.put(destination, new Refused(ParkedReason.REJECTED, attempts, null));
   }
 
+  /** It was tried again, in vain, unless it is known by now that something is confirmed there. */
+  void silentStill(Destination destination) {
+    Refused before = refused.get(destination);
+    if (before != null && before.reason() == ParkedReason.REJECTED) {
+      silent(destination);
+    }
+  }
+
   /** Where such a row goes without being confirmed, or null. */
   @Nullable Destination silent(Route route) {
     Destination known = refusing(route);

@@ -29,6 +29,9 @@ final class Held {
   /** Whether it was ever written to the broker, and would be sent again after a crash. */
   boolean exposed;
 
+  /** Whether it was written to another channel than the lane's, and may have arrived by that. */
+  boolean tried;
+
   /** The next one of its key. */
   @Nullable Held behind;
 

@@ -224,10 +224,7 @@ final class InFlight {
 
   /** Nothing is held against them any more: ready again. */
   void release(List<Held> suspects) {
-    for (Held held : suspects) {
-      held.state = Held.State.READY;
-    }
-    restock();
+    suspects.forEach(this::makeReady);
   }
 
   private void restock() {

@@ -1,6 +1,5 @@
 package dev.fencepost.relay;
 
-import dev.fencepost.decide.RefusalPolicy;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.LagCause;
 import dev.fencepost.model.OutboxRow;
@@ -128,12 +127,7 @@ final class LaneSender implements LaneChannel.Owner, Suspects.Court {
     if (stopped) {
       return;
     }
-    ParkedReason refusal = verdict.refusal();
-    if (refusal != null) {
-      refusal = RefusalPolicy.convicted(refusal, Suspects.checked(held.row));
-    }
-    int published = apply(held, new Publisher.Verdict(verdict.seq(), refusal, verdict.detail()));
-    ports.events().published(lane.number(), published);
+    ports.events().published(lane.number(), apply(held, verdict));
     moved.run();
   }
 

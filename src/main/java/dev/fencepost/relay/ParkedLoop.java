@@ -12,12 +12,9 @@ import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -32,8 +29,8 @@ final class ParkedLoop {
   private static final Duration NEVER = Duration.ofDays(1);
   private static final int ROWS = 200;
 
-  /** Routing keys that are remembered. */
-  private static final int ROUTES = 1_000;
+  /** Routing keys of a silent exchange that are tried at once. */
+  private static final int PROBES = 5;
 
   private final ParkedRows store;
   private final Desk desk;
@@ -46,9 +43,6 @@ final class ParkedLoop {
 
   /** Rows of the round that is under way of which the broker has not told yet. */
   private final Map<Long, OutboxRow> trying = new HashMap<>();
-
-  /** How often rows were refused for where they go, of late. */
-  private final Map<OutboxRow.Route, Integer> refusals = new HashMap<>();
 
   private final LaneLoop.Lost lost;
   private Future<?> carrying = Future.succeededFuture();
@@ -166,39 +160,67 @@ final class ParkedLoop {
   }
 
   private Future<Duration> attempt(List<Due> due) {
-    List<Answer> answers = new ArrayList<>();
+    ParkedRound round = new ParkedRound();
     List<Future<Void>> chains = new ArrayList<>();
     Map<Destination, List<Due>> refused = new LinkedHashMap<>();
-    Set<Destination> closed = new LinkedHashSet<>();
+    Map<OutboxRow.Route, List<List<Due>>> unconfirmed = new LinkedHashMap<>();
     for (List<Due> chain : chains(due)) {
       Due first = chain.get(0);
       Destination refusing = desk.destinations().refusing(first.row().route());
-      if (refusing == null) {
-        chains.add(publish(chain, 0, answers, closed));
-      } else {
+      if (refusing != null) {
         refused.computeIfAbsent(refusing, to -> new ArrayList<>()).add(first);
+      } else if (first.reason() == ParkedReason.REJECTED && first.attempts() == 0) {
+        unconfirmed.computeIfAbsent(first.row().route(), to -> new ArrayList<>()).add(chain);
+      } else {
+        chains.add(publish(chain, 0, round));
       }
     }
-    closed.addAll(refused.keySet());
-    refused
-        .values()
-        .forEach(firsts -> chains.add(publish(List.of(probe(firsts)), 0, answers, closed)));
+    unconfirmed.values().forEach(same -> chains.add(oneAhead(same, round)));
+    round.closed.addAll(refused.keySet());
+    for (List<Due> firsts : refused.values()) {
+      probes(firsts).forEach(probe -> chains.add(publish(List.of(probe), 0, round)));
+    }
     // What was answered is settled even where the lane ended before the rest was.
     return Future.join(chains)
-        .transform(ended -> change(() -> settle(unchanged(answers))))
-        .onSuccess(v -> tell(due, answers))
-        .compose(next -> postpone(closed, next));
+        .transform(ended -> change(() -> settle(unchanged(round.answers))))
+        .onSuccess(v -> tell(due, round.answers))
+        .compose(
+            next -> {
+              round.silentStill.forEach(desk.destinations()::silentStill);
+              return postpone(round, next);
+            });
+  }
+
+  /** Of rows that nobody confirmed one goes ahead: where it is silent still, the others wait. */
+  private Future<Void> oneAhead(List<List<Due>> chains, ParkedRound round) {
+    OutboxRow.Route route = chains.get(0).get(0).row().route();
+    return publish(chains.get(0), 0, round)
+        .compose(
+            ended -> {
+              if (desk.destinations().refusing(route) != null) {
+                return Future.succeededFuture();
+              }
+              List<Future<Void>> others = new ArrayList<>();
+              chains.stream().skip(1).forEach(chain -> others.add(publish(chain, 0, round)));
+              return Future.join(others).mapEmpty();
+            });
   }
 
   /**
-   * The row to try: of the routing key that was refused least often, for rights may depend on it,
-   * and of its rows one that was tried less. What was refused because of the row before says
-   * nothing of others.
+   * The rows to try where nothing is taken: one of the routing key whose turn it is, for rights may
+   * depend on it. Of a silent exchange some at once, since that costs no channel.
+   *
+   * @param firsts in their order
    */
-  private Due probe(List<Due> firsts) {
-    Comparator<Due> byRoute =
-        Comparator.comparing(each -> refusals.getOrDefault(each.row().route(), 0));
-    return Collections.min(firsts, byRoute.thenComparingInt(Due::attempts));
+  private Collection<Due> probes(List<Due> firsts) {
+    boolean silent = desk.destinations().silent(firsts.get(0).row().route()) != null;
+    Map<String, Due> probes = new LinkedHashMap<>();
+    for (Due first : firsts) {
+      if (probes.size() < (silent ? PROBES : 1)) {
+        probes.putIfAbsent(first.row().route().routingKey(), first);
+      }
+    }
+    return probes.values();
   }
 
   /** An operator's word on a row outlasts the broker's. */
@@ -226,28 +248,24 @@ final class ParkedLoop {
     return chains.values();
   }
 
-  /**
-   * One after the other, until one is refused or not answered.
-   *
-   * @param closed takes in where nothing is answered, or all is refused
-   */
-  private Future<Void> publish(
-      List<Due> chain, int at, List<Answer> answers, Set<Destination> closed) {
+  /** One after the other, until one is refused or not answered. */
+  private Future<Void> publish(List<Due> chain, int at, ParkedRound round) {
     if (at == chain.size() || changed.contains(chain.get(at).row().seq())) {
       return Future.succeededFuture();
     }
     Due due = chain.get(at);
     trying.put(due.row().seq(), due.row());
+    round.tried.add(due.row());
     return verdict(due)
         .onComplete(any -> trying.remove(due.row().seq()))
         .compose(
             verdict -> {
-              answers.add(answer(due, verdict, closed));
+              round.answers.add(answer(due, verdict, round));
               return verdict.refusal() == null
-                  ? publish(chain, at + 1, answers, closed)
+                  ? publish(chain, at + 1, round)
                   : Future.succeededFuture();
             })
-        .recover(failure -> unanswered(due.row().route(), failure, closed));
+        .recover(failure -> unanswered(due.row().route(), failure, round));
   }
 
   private Future<Publisher.Verdict> verdict(Due due) {
@@ -259,16 +277,21 @@ final class ParkedLoop {
     return desk.quarantine().attempt(due.row(), alone);
   }
 
-  /** It costs the row no attempt; what goes there waits, longer each time. */
-  private Future<Void> unanswered(
-      OutboxRow.Route route, Throwable failure, Set<Destination> closed) {
+  /**
+   * It costs the row no attempt; what goes there waits, longer each time. Of a whole exchange this
+   * routing key stays known when another one gets through.
+   */
+  private Future<Void> unanswered(OutboxRow.Route route, Throwable failure, ParkedRound round) {
     if (!Silence.unanswered(failure)) {
       return Future.failedFuture(failure);
     }
     Destination known = desk.destinations().silent(route);
-    Destination to = known != null ? known : new Destination(route.exchange(), route.routingKey());
-    desk.destinations().silent(to);
-    closed.add(to);
+    Destination one = new Destination(route.exchange(), route.routingKey());
+    desk.destinations().silent(one);
+    round.closed.add(known != null ? known : one);
+    if (known != null && !known.equals(one)) {
+      round.silentStill.add(known);
+    }
     return Future.succeededFuture();
   }
 
@@ -276,9 +299,9 @@ final class ParkedLoop {
     return Suspects.closes(reason);
   }
 
-  private Answer answer(Due due, Publisher.Verdict verdict, Set<Destination> closed) {
+  private Answer answer(Due due, Publisher.Verdict verdict, ParkedRound round) {
     OutboxRow.Route route = due.row().route();
-    ParkedReason refusal = sharpened(due, verdict.refusal());
+    ParkedReason refusal = verdict.refusal();
     if (refusal == null) {
       desk.events().published(owner.lane(), 1);
     } else {
@@ -286,9 +309,8 @@ final class ParkedLoop {
     }
     if (refusal != null && Destinations.about(refusal)) {
       desk.destinations().refuse(route, refusal);
-      spare(refusal, route, closed);
+      spare(refusal, route, round);
     } else if (tookPart(refusal)) {
-      refusals.remove(route);
       desk.destinations().accept(route);
     }
     Duration retryIn = desk.destinations().backoff(route, due.attempts() + 1);
@@ -296,18 +318,15 @@ final class ParkedLoop {
   }
 
   /** Each of the others would close a channel to be told the same: they are put off together. */
-  private void spare(ParkedReason refusal, OutboxRow.Route route, Set<Destination> closed) {
-    if (refusals.size() >= ROUTES) {
-      refusals.clear();
-    }
-    refusals.merge(route, 1, Integer::sum);
+  private void spare(ParkedReason refusal, OutboxRow.Route route, ParkedRound round) {
     Destination refusing = desk.destinations().refusing(route);
     if (refusing != null) {
-      closed.add(refusing);
+      round.closed.add(refusing);
     }
     for (OutboxRow other : List.copyOf(trying.values())) {
       if (Destinations.alike(refusal, route, other.route())) {
         desk.quarantine().withdraw(other.seq());
+        desk.trials().withdraw(other.seq());
       }
     }
   }
@@ -319,20 +338,16 @@ final class ParkedLoop {
         || refusal == ParkedReason.REJECTED;
   }
 
-  private static @Nullable ParkedReason sharpened(Due due, @Nullable ParkedReason refusal) {
-    return refusal == null
-        ? null
-        : dev.fencepost.decide.RefusalPolicy.convicted(refusal, Suspects.checked(due.row()));
-  }
-
   /** What was not tried because its destination still takes nothing waits as long as the probe. */
-  private Future<Duration> postpone(Set<Destination> probed, Duration next) {
-    for (Destination each : probed) {
+  private Future<Duration> postpone(ParkedRound round, Duration next) {
+    for (Destination each : round.closed) {
       Duration by = desk.destinations().pause(each);
       if (by != null) {
-        probed.remove(each);
-        return change(() -> store.postpone(owner, each, by))
-            .compose(then -> postpone(probed, then));
+        round.closed.remove(each);
+        List<OutboxRow> tried =
+            round.tried(each).stream().filter(row -> !changed.contains(row.seq())).toList();
+        return change(() -> store.postpone(owner, each, by, tried))
+            .compose(then -> postpone(round, then));
       }
     }
     return Future.succeededFuture(next);

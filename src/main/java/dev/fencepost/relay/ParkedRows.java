@@ -23,8 +23,13 @@ public interface ParkedRows {
    */
   Future<State> settle(LaneOwner owner, List<Answer> answers);
 
-  /** Puts off all due rows that go where nothing is taken. */
-  Future<State> postpone(LaneOwner owner, Destination to, Duration by);
+  /**
+   * Puts off all due rows that go where nothing is taken, in their order; those that go where one
+   * was tried come last, so that each routing key has its turn. Fails as {@link #settle}.
+   *
+   * @param tried rows that went there
+   */
+  Future<State> postpone(LaneOwner owner, Destination to, Duration by, List<OutboxRow> tried);
 
   /** Carries out what operators asked of rows of this lane. Fails as {@link #settle}. */
   Future<State> carryOut(LaneOwner owner);
@@ -34,7 +39,13 @@ public interface ParkedRows {
    *
    * @param routingKey null: all of the exchange's
    */
-  record Destination(String exchange, @Nullable String routingKey) {}
+  record Destination(String exchange, @Nullable String routingKey) {
+    /** Whether such a row goes there. */
+    boolean takes(OutboxRow.Route route) {
+      return exchange.equals(route.exchange())
+          && (routingKey == null || routingKey.equals(route.routingKey()));
+    }
+  }
 
   record LaneOwner(String instance, int lane, long fence) {}
 

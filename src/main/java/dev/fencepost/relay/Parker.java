@@ -67,7 +67,7 @@ final class Parker {
   void unconfirmed(Destination to, Collection<Held> held, String detail) {
     destinations.silent(to);
     for (Held each : held) {
-      withdraw(each, ParkedReason.REJECTED, each.exposed ? detail : NOT_SENT, 0);
+      withdraw(each, ParkedReason.REJECTED, each.exposed || each.tried ? detail : NOT_SENT, 0);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.fencepost.relay;
 
+import dev.fencepost.decide.RefusalPolicy;
 import dev.fencepost.model.FailureKind;
 import dev.fencepost.model.FencepostException;
 import dev.fencepost.model.OutboxRow;
@@ -56,6 +57,9 @@ final class Quarantine implements LaneChannel.Owner {
 
   private boolean stopped;
   private long used;
+
+  /** It is asked before long whether the channel is still needed. */
+  private boolean closing;
 
   private final Kind kind;
   private final long patience;
@@ -151,16 +155,24 @@ final class Quarantine implements LaneChannel.Owner {
       }
     }
     pump();
-    if (waiting.isEmpty() && out.isEmpty()) {
+    whenIdle();
+  }
+
+  private void whenIdle() {
+    if (channel != null && !closing && waiting.isEmpty() && out.isEmpty()) {
+      closing = true;
       vertx.setTimer(kind.idle.toMillis() + 1, id -> guarded(this::closeIdle));
     }
   }
 
   private void closeIdle() {
+    closing = false;
     boolean idle = System.nanoTime() - used >= kind.idle.toNanos();
     if (channel != null && waiting.isEmpty() && out.isEmpty() && idle) {
       channel.stop();
       channel = null;
+    } else {
+      whenIdle();
     }
   }
 
@@ -185,10 +197,7 @@ final class Quarantine implements LaneChannel.Owner {
     out.clear();
     back.removeIf(this::forgotten);
     if (refusal != null && alone && !back.isEmpty()) {
-      Trial guilty = back.get(0);
-      guilty
-          .verdict()
-          .complete(new Publisher.Verdict(guilty.row().seq(), refusal, cause.getMessage()));
+      convict(back.get(0), refusal, cause.getMessage());
     } else {
       boolean silent = refusal == null && Silence.unanswered(cause);
       List<Trial> unanswered = silent ? back.stream().filter(this::overdue).toList() : List.of();
@@ -199,6 +208,13 @@ final class Quarantine implements LaneChannel.Owner {
       unanswered.forEach(trial -> trial.verdict().fail(cause));
     }
     pump();
+    whenIdle();
+  }
+
+  private static void convict(Trial guilty, ParkedReason closedFor, @Nullable String detail) {
+    OutboxRow row = guilty.row();
+    ParkedReason refusal = RefusalPolicy.convicted(closedFor, Suspects.checked(row));
+    guilty.verdict().complete(new Publisher.Verdict(row.seq(), refusal, detail));
   }
 
   private boolean overdue(Trial trial) {
@@ -216,6 +232,7 @@ final class Quarantine implements LaneChannel.Owner {
     List<Trial> its = waiting.stream().filter(trial -> trial.row().seq() == seq).toList();
     waiting.removeAll(its);
     its.forEach(trial -> trial.verdict().fail(changed(seq)));
+    whenIdle();
   }
 
   private boolean forgotten(Trial trial) {

@@ -8,8 +8,6 @@ import dev.fencepost.model.OutboxRow;
 import dev.fencepost.relay.ParkedRows.Destination;
 import io.vertx.core.Vertx;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,14 +20,19 @@ import org.slf4j.LoggerFactory;
  * Where a lane's rows go without being confirmed in time, as to a queue that has lost its majority.
  * Whether such a row arrived is not known. What else goes there is held back from the lane's
  * channel, which the broker may stop reading for its sake; one row is sent again by growing pause,
- * on a channel of its own, and when it is confirmed all are free. Held rows stay in memory until
- * they fill it; then those go to the table of parked rows of which others were confirmed meanwhile.
+ * on a channel of its own, and when it is confirmed all are free. Of an exchange with many such
+ * routing keys some are tried singly, and the others not before any of them is confirmed, or one by
+ * one. Held rows stay in memory until they fill it; then those go to the table of parked rows of
+ * which others were confirmed meanwhile.
  */
 final class Silence {
   private static final Logger LOG = LoggerFactory.getLogger(Silence.class);
 
-  /** So many routing keys of one exchange at once are held for one destination. */
-  private static final int WIDE = 5;
+  /** So many routing keys of an exchange are tried at first; what is more is held for all of it. */
+  private static final int SINGLY = 5;
+
+  /** Further ones are not tried while so many trials are under way: they share a channel. */
+  private static final int AT_ONCE = 20;
 
   private final Vertx vertx;
   private final int lane;
@@ -39,31 +42,11 @@ final class Silence {
   private final Suspects.Court court;
   private final Map<Destination, Quiet> quiet = new LinkedHashMap<>();
 
+  /** Trials under way. */
+  private int trying;
+
   /** When the latest of those rows was sent that were confirmed. */
   private long confirmed = System.nanoTime();
-
-  /** A destination of which nothing is heard. */
-  private static final class Quiet {
-    private final Destination to;
-    private final Deque<Held> held = new ArrayDeque<>();
-    private final long since;
-
-    /** Trials that nobody answered. */
-    private int unanswered;
-
-    private long askedAt;
-
-    /** A trial is on its way, or the next one has its time. */
-    private boolean trying;
-
-    /**
-     * @param since when a row was sent of which nothing has been heard
-     */
-    private Quiet(Destination to, long since) {
-      this.to = to;
-      this.since = since;
-    }
-  }
 
   Silence(
       Vertx vertx,
@@ -104,7 +87,8 @@ final class Silence {
 
   /**
    * The lane's channel was given up for want of a confirm. Who is to blame is not known: all are
-   * suspected that have waited for so long, and the innocent are free after one round trip.
+   * suspected that have waited for so long. The innocent are free after one round trip or, of an
+   * exchange with many such routing keys, two; unless all that are tried of it are silent.
    *
    * @param out were unconfirmed
    */
@@ -115,24 +99,42 @@ final class Silence {
       if (now - held.sentAt >= limits.confirmTimeout().toNanos()) {
         OutboxRow.Route route = held.row.route();
         overdue
-            .computeIfAbsent(route.exchange(), e -> new HashMap<>())
+            .computeIfAbsent(route.exchange(), e -> new LinkedHashMap<>())
             .merge(route.routingKey(), held.sentAt, Math::min);
       }
     }
-    overdue.forEach(
-        (exchange, keys) -> {
-          boolean wide = keys.size() > WIDE && !exchange.isEmpty();
-          keys.forEach((key, since) -> quiet(new Destination(exchange, wide ? null : key), since));
-        });
+    overdue.forEach(this::suspect);
+  }
+
+  private void suspect(String exchange, Map<String, Long> keys) {
+    int singly = exchange.isEmpty() ? keys.size() : SINGLY;
+    for (Map.Entry<String, Long> each : keys.entrySet()) {
+      String key = singly-- > 0 ? each.getKey() : null;
+      quiet(new Destination(exchange, key), each.getValue());
+    }
   }
 
   private Quiet quiet(Destination to, long since) {
-    return quiet.computeIfAbsent(to, t -> new Quiet(t, since));
+    return quiet.computeIfAbsent(
+        to,
+        t -> {
+          Quiet its = new Quiet(t, since);
+          its.unanswered = its.whole() ? -SINGLY : 0;
+          return its;
+        });
+  }
+
+  private static Destination single(OutboxRow.Route route) {
+    return new Destination(route.exchange(), route.routingKey());
+  }
+
+  private @Nullable Quiet whole(OutboxRow.Route route) {
+    return quiet.get(new Destination(route.exchange(), null));
   }
 
   private @Nullable Quiet of(OutboxRow.Route route) {
-    Quiet one = quiet.get(new Destination(route.exchange(), route.routingKey()));
-    return one != null ? one : quiet.get(new Destination(route.exchange(), null));
+    Quiet one = quiet.get(single(route));
+    return one != null ? one : whole(route);
   }
 
   /** Whether a row that is to be sent next is held back; it is, then. */
@@ -148,9 +150,7 @@ final class Silence {
   /** Nobody answered for a row that was tried elsewhere. */
   void hold(Held held) {
     Quiet its = of(held.row.route());
-    OutboxRow.Route route = held.row.route();
-    Destination to = new Destination(route.exchange(), route.routingKey());
-    hold(held, its != null ? its : quiet(to, held.sentAt));
+    hold(held, its != null ? its : quiet(single(held.row.route()), held.sentAt));
   }
 
   private void hold(Held held, Quiet its) {
@@ -160,36 +160,97 @@ final class Silence {
   }
 
   private void attempt(Quiet its) {
-    Held first = its.held.peek();
-    if (its.trying || first == null) {
+    Held next = its.next();
+    if (next == null) {
       return;
     }
-    its.trying = true;
+    next.tried = true;
+    its.tried = next;
     its.askedAt = System.nanoTime();
+    trying++;
     trials
-        .attempt(first.row, false)
-        .onSuccess(verdict -> court.guarded(() -> answered(its, first, verdict)))
-        .onFailure(failure -> court.guarded(() -> failed(its, failure)));
+        .attempt(next.row, false)
+        .onComplete(any -> trying--)
+        .onSuccess(verdict -> court.guarded(() -> answered(next, verdict)))
+        .onFailure(failure -> court.guarded(() -> failed(next, failure)));
   }
 
-  private void answered(Quiet its, Held tried, Publisher.Verdict verdict) {
-    answered(its.askedAt);
-    if (!quiet.remove(its.to, its)) {
-      return; // parked by now
+  /** What a row is tried for, or null when it is parked by now. */
+  private @Nullable Quiet trying(Held tried) {
+    Quiet its = of(tried.row.route());
+    return its != null && its.tried == tried ? its : null;
+  }
+
+  private void answered(Held tried, Publisher.Verdict verdict) {
+    Quiet its = trying(tried);
+    if (its == null) {
+      return;
     }
+    Quiet one = its.whole() ? split(its, tried) : its;
+    answered(one.askedAt);
+    one.held.remove(tried);
+    quiet.remove(one.to);
+    confirmedAgain(one);
+    rows.release(List.copyOf(one.held));
+    Quiet others = whole(tried.row.route());
+    if (others != null) {
+      confirmedAgain(others);
+      others.unanswered = -SINGLY;
+      others.pausing = false;
+      scatter(others);
+    }
+    court.judged(tried, verdict);
+  }
+
+  private void confirmedAgain(Quiet its) {
     if (its.unanswered > 0) {
       long after = Duration.ofNanos(System.nanoTime() - its.since).toMillis();
       LOG.info("lane {} is confirmed again{} after {} ms", lane, named(its.to), after);
     }
-    its.held.remove(tried);
-    rows.release(List.copyOf(its.held));
-    court.judged(tried, verdict);
   }
 
-  private void failed(Quiet its, Throwable failure) {
-    if (!unanswered(failure) || quiet.get(its.to) != its) {
-      return; // the lane has ended, or they are parked
+  /** An exchange is not silent as a whole: each of its routing keys goes on by itself. */
+  private void scatter(Quiet whole) {
+    if (whole.tried != null) {
+      split(whole, whole.tried);
     }
+    while (!whole.held.isEmpty() && trying < AT_ONCE) {
+      attempt(split(whole, whole.held.getFirst()));
+    }
+    if (whole.held.isEmpty()) {
+      quiet.remove(whole.to);
+    } else {
+      attempt(whole);
+    }
+  }
+
+  /** A routing key goes on by itself, with the trial of one of its rows. */
+  private Quiet split(Quiet whole, Held its) {
+    Quiet one = quiet(single(its.row.route()), its == whole.tried ? whole.askedAt : whole.since);
+    whole.part(one);
+    return one;
+  }
+
+  private void failed(Held tried, Throwable failure) {
+    Quiet its = trying(tried);
+    if (its == null || !unanswered(failure)) {
+      return; // parked, or the lane has ended
+    }
+    Quiet whole = whole(tried.row.route());
+    Quiet one = its.whole() ? split(its, tried) : its;
+    one.tried = null;
+    unanswered(one, failure);
+    pause(one);
+    if (whole != null && one.unanswered == 1) {
+      unanswered(whole, failure);
+    }
+    if (its.whole()) {
+      goOn(its);
+    }
+    court.released();
+  }
+
+  private void unanswered(Quiet its, Throwable failure) {
     if (++its.unanswered == 1) {
       LOG.warn(
           "lane {} is not confirmed{} rows={} detail={}; one is sent again, with growing pauses",
@@ -198,20 +259,30 @@ final class Silence {
           its.held.size(),
           failure.getMessage());
     }
+  }
+
+  /** The routing key that was tried has left it. */
+  private void goOn(Quiet whole) {
+    if (whole.held.isEmpty()) {
+      quiet.remove(whole.to); // others of its exchange are not suspected
+    } else {
+      pause(whole);
+    }
+  }
+
+  private void pause(Quiet its) {
     Duration pause =
         RefusalPolicy.backoff(
             its.unanswered, limits.parkedBackoffBase(), limits.parkedBackoffMax());
-    vertx.setTimer(
-        Math.max(1, pause.toMillis()),
-        id ->
-            court.guarded(
-                () -> {
-                  its.trying = false;
-                  if (quiet.get(its.to) == its) {
-                    attempt(its);
-                  }
-                }));
-    court.released();
+    its.pausing = true;
+    vertx.setTimer(Math.max(1, pause.toMillis()), id -> court.guarded(() -> again(its)));
+  }
+
+  private void again(Quiet its) {
+    its.pausing = false;
+    if (quiet.get(its.to) == its) {
+      attempt(its);
+    }
   }
 
   /** Whether the broker has answered for what was sent later. */
@@ -235,7 +306,9 @@ final class Silence {
             its -> {
               boolean convicted = its.unanswered > (passedOver(its) ? 0 : 1);
               if (convicted) {
-                its.held.forEach(held -> trials.withdraw(held.row.seq()));
+                if (its.tried != null) {
+                  trials.withdraw(its.tried.row.seq());
+                }
                 parker.unconfirmed(its.to, its.held, detail(limits));
               }
               return convicted;

@@ -124,16 +124,7 @@ class DrainingLaneTest {
         Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (p, m, a) -> answer));
   }
 
-  private <T> T on(Callable<T> work) throws Exception {
-    Promise<T> done = Promise.promise();
-    context.runOnContext(
-        v -> {
-          try {
-            done.complete(work.call());
-          } catch (Exception e) {
-            done.fail(e);
-          }
-        });
-    return done.future().toCompletionStage().toCompletableFuture().get(5, TimeUnit.SECONDS);
+  private <T> T on(Callable<T> work) {
+    return Await.on(context, work);
   }
 }

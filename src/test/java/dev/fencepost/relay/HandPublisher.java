@@ -58,6 +58,11 @@ final class HandPublisher implements Publisher {
         .closed(new FencepostException(FailureKind.CHANNEL_CLOSED, "closed by the broker"), reason);
   }
 
+  /** Nothing is heard of what was written there. */
+  void silence() {
+    listening().closed(new FencepostException(FailureKind.TIMEOUT, "no confirm"), null);
+  }
+
   private Listener listening() {
     Listener current = listener;
     if (current == null) {

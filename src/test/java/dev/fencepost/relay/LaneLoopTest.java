@@ -340,7 +340,8 @@ class LaneLoopTest {
     }
 
     @Override
-    public Future<State> postpone(LaneOwner owner, Destination to, Duration by) {
+    public Future<State> postpone(
+        LaneOwner owner, Destination to, Duration by, List<OutboxRow> tried) {
       return Future.succeededFuture(NONE);
     }
 

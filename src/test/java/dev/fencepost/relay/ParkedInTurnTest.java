@@ -242,7 +242,8 @@ class ParkedInTurnTest {
     }
 
     @Override
-    public Future<State> postpone(LaneOwner owner, Destination to, Duration by) {
+    public Future<State> postpone(
+        LaneOwner owner, Destination to, Duration by, List<OutboxRow> tried) {
       return later(none());
     }
 
@@ -257,16 +258,7 @@ class ParkedInTurnTest {
     }
   }
 
-  private <T> T on(Callable<T> work) throws Exception {
-    Promise<T> done = Promise.promise();
-    context.runOnContext(
-        v -> {
-          try {
-            done.complete(work.call());
-          } catch (Exception e) {
-            done.fail(e);
-          }
-        });
-    return done.future().toCompletionStage().toCompletableFuture().get(5, TimeUnit.SECONDS);
+  private <T> T on(Callable<T> work) {
+    return Await.on(context, work);
   }
 }

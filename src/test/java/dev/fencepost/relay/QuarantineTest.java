@@ -31,8 +31,19 @@ class QuarantineTest {
   @Test
   void whoWasOutAloneIsConvicted() {
     Future<Publisher.Verdict> one = attempt(1, true);
+    broker.refuse(ParkedReason.ACCESS_REFUSED);
+    assertThat(one.result().refusal()).isEqualTo(ParkedReason.ACCESS_REFUSED);
+  }
+
+  /** It has no property that the broker checks. */
+  @Test
+  void whatTheBrokerClosesForIsTheSizeButWhatWeRefuseIsWhatWeSay() {
+    Future<Publisher.Verdict> closed = attempt(1, true);
     broker.refuse(ParkedReason.INVALID_PROPERTY);
-    assertThat(one.result().refusal()).isEqualTo(ParkedReason.INVALID_PROPERTY);
+    assertThat(closed.result().refusal()).isEqualTo(ParkedReason.TOO_LARGE);
+    Future<Publisher.Verdict> ours = attempt(2, true);
+    broker.refuseOne(2, ParkedReason.INVALID_PROPERTY);
+    assertThat(ours.result().refusal()).isEqualTo(ParkedReason.INVALID_PROPERTY);
   }
 
   /** The one that was withdrawn may have been guilty. */

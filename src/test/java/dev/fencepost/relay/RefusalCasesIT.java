@@ -304,6 +304,9 @@ class RefusalCasesIT {
         "insert into fencepost.outbox (routing_key, type, key, payload, properties)"
             + " values ('q', 't', 'bad', '', '{\"priority\": \"high\"}')");
     awaitParked(2);
+    Await.until(
+        "both are tried again",
+        () -> outbox.number("select min(attempts) from fencepost.parked") > 1);
     assertThat(outbox.reasons()).containsExactly("invalid_property", "too_large");
     arrivals.await(1, Duration.ofSeconds(5));
   }
@@ -361,6 +364,27 @@ class RefusalCasesIT {
     assertThat(process.events.refused.get(ParkedReason.ACCESS_REFUSED))
         .as("of forty that may not go")
         .isLessThan(20);
+  }
+
+  /** More than are read at once, and three keys whose rows alone are as many. */
+  @Test
+  void anAllowedRoutingKeyIsFoundBehindMoreThanIsReadAtOnce() {
+    FakePublisher.Broker broker = new FakePublisher.Broker();
+    broker.closes =
+        row -> row.route().routingKey().equals("yes") ? null : ParkedReason.ACCESS_REFUSED;
+    outbox = new Outbox(Databases.migrated(RelayConfigs.relay(1)));
+    relay(RelayConfigs.relay(1), broker);
+    outbox.insert("x", "no", null, "0");
+    awaitParked(1);
+    outbox.execute(
+        "insert into fencepost.outbox (exchange, routing_key, type, key, payload) select 'x',"
+            + " case when n <= 300 then 'no' when n <= 600 then 'nor' else 'yes' end, 't',"
+            + " case when n between 301 and 600 then 'k' || n % 3 end, ''"
+            + " from generate_series(1, 601) n");
+    Await.until("it is found", () -> !broker.rows().isEmpty());
+    assertThat(process.events.refused.get(ParkedReason.ACCESS_REFUSED))
+        .as("of six hundred that may not go")
+        .isLessThan(30);
   }
 
   /** Two rows of a key are refused before either answer is there, and a third waits behind them. */

@@ -81,7 +81,10 @@ class ReplacedOwnerIT {
         new ParkedRows.Answer(rows.get(0), ParkedReason.REJECTED, null, Duration.ofHours(1));
     asked.assertThat(lost(parked.settle(owner, List.of(refused)))).as("a refusal").isTrue();
     ParkedRows.Destination all = new ParkedRows.Destination("", null);
-    asked.assertThat(lost(parked.postpone(owner, all, Duration.ofHours(1)))).as("a delay").isTrue();
+    asked
+        .assertThat(lost(parked.postpone(owner, all, Duration.ofHours(1), rows)))
+        .as("a delay")
+        .isTrue();
     outbox.ask("skip", "a");
     asked.assertThat(lost(parked.carryOut(owner))).as("an operator's request").isTrue();
     LaneStore.Lag lag = new LaneStore.Lag(LagCause.NONE, false, null, List.of());

@@ -148,6 +148,38 @@ class SilentQueueIT {
     awaitSilent(6_000);
   }
 
+  /**
+   * One queue of an exchange is silent, with more rows than the broker takes in before it stops
+   * reading, and the other routing keys wait behind them.
+   */
+  @Test
+  void oneSilentRoutingKeyDoesNotHoldUpTheOthersOfItsExchange() throws Exception {
+    String exchange = "topics-" + silent;
+    arrivals.channel.exchangeDeclare(exchange, "topic", true);
+    arrivals.channel.queueBind(silent, exchange, "dead");
+    arrivals.channel.queueBind(queue, exchange, "r.*");
+    insertSilent(exchange, "case when n % 4 > 0 then 'dead' else 'r.' || n % 32 end");
+    arrivals.await(20 + 500, Duration.ofSeconds(30));
+    outbox.insertMany("", queue, 50, 21, 200);
+    arrivals.await(200 + 500, Duration.ofSeconds(5));
+    awaitSilent(200 + 2_000);
+  }
+
+  /** Where all were parked, one that is confirmed is found among them. */
+  @Test
+  void anExchangeGoesOnThoughOneOfItsRoutingKeysStaysSilent() throws Exception {
+    String exchange = "topics-" + silent;
+    arrivals.channel.exchangeDeclare(exchange, "topic", true);
+    arrivals.channel.queueBind(silent, exchange, "#");
+    insertSilent(exchange, "'r.' || n");
+    Await.until("all are parked", () -> outbox.parked() == 2_000);
+    arrivals.channel.queueBind(silent, exchange, "r.10001");
+    arrivals.channel.queueBind(queue, exchange, "*.*");
+    arrivals.channel.queueUnbind(silent, exchange, "#");
+    Await.until("the others are published", () -> outbox.parked() == 1);
+    awaitSilent(20 + 2_000);
+  }
+
   /** The broker itself is silent: that is an outage, and takes as long as it takes. */
   @Test
   void aBrokerThatAnswersNobodyFailsNoRow() throws Exception {

@@ -1,6 +1,8 @@
 package dev.fencepost.testing;
 
+import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -68,6 +70,20 @@ public final class Await {
       pause(what, System.nanoTime() - asked);
     } while (System.nanoTime() < end);
     throw new AssertionError("not within " + deadline + ": " + what, last);
+  }
+
+  /** Does something on a context, and returns what it gave. */
+  public static <T> T on(Context context, Callable<T> work) {
+    Promise<T> done = Promise.promise();
+    context.runOnContext(
+        v -> {
+          try {
+            done.complete(work.call());
+          } catch (Exception | AssertionError e) {
+            done.fail(e);
+          }
+        });
+    return result(done.future());
   }
 
   /** The result of a future within 30 seconds; its failure is thrown as it is. */
