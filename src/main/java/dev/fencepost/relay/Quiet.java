@@ -3,6 +3,8 @@ package dev.fencepost.relay;
 import dev.fencepost.relay.ParkedRows.Destination;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A destination of which nothing is heard: rows that are held back, and one that is tried. */
@@ -14,9 +16,19 @@ final class Quiet {
   final long since;
 
   /**
-   * Trials that nobody answered; of a whole exchange, above those that are made singly at first.
+   * Trials that nobody answered. Of a whole exchange: routing keys that were tried in vain since
+   * one was confirmed, less those it takes to suspect the others.
    */
   int unanswered;
+
+  /** Trials of its own that nobody answered since then. */
+  int inVain;
+
+  /** When one of its routing keys was confirmed; at first, {@link #since}. */
+  long heardAt;
+
+  /** Routing keys of a whole exchange that were confirmed while others were not. */
+  final Set<String> free = new HashSet<>();
 
   /** The row whose trial is under way. */
   @Nullable Held tried;
@@ -29,6 +41,7 @@ final class Quiet {
   Quiet(Destination to, long since) {
     this.to = to;
     this.since = since;
+    this.heardAt = since;
   }
 
   /** Whether all routing keys of the exchange are meant. */

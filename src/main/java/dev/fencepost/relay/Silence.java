@@ -110,7 +110,7 @@ final class Silence {
     int singly = exchange.isEmpty() ? keys.size() : SINGLY;
     for (Map.Entry<String, Long> each : keys.entrySet()) {
       String key = singly-- > 0 ? each.getKey() : null;
-      quiet(new Destination(exchange, key), each.getValue());
+      quiet(new Destination(exchange, key), each.getValue()).free.remove(each.getKey());
     }
   }
 
@@ -134,7 +134,11 @@ final class Silence {
 
   private @Nullable Quiet of(OutboxRow.Route route) {
     Quiet one = quiet.get(single(route));
-    return one != null ? one : whole(route);
+    if (one != null) {
+      return one;
+    }
+    Quiet whole = whole(route);
+    return whole == null || whole.free.contains(route.routingKey()) ? null : whole;
   }
 
   /** Whether a row that is to be sent next is held back; it is, then. */
@@ -194,9 +198,7 @@ final class Silence {
     rows.release(List.copyOf(one.held));
     Quiet others = whole(tried.row.route());
     if (others != null) {
-      confirmedAgain(others);
-      others.unanswered = -SINGLY;
-      others.pausing = false;
+      heard(others, tried.row.route().routingKey());
       scatter(others);
     }
     court.judged(tried, verdict);
@@ -207,6 +209,15 @@ final class Silence {
       long after = Duration.ofNanos(System.nanoTime() - its.since).toMillis();
       LOG.info("lane {} is confirmed again{} after {} ms", lane, named(its.to), after);
     }
+  }
+
+  private void heard(Quiet whole, String routingKey) {
+    confirmedAgain(whole);
+    whole.unanswered = -SINGLY;
+    whole.inVain = 0;
+    whole.heardAt = System.nanoTime();
+    whole.free.add(routingKey);
+    whole.pausing = false;
   }
 
   /** An exchange is not silent as a whole: each of its routing keys goes on by itself. */
@@ -241,7 +252,7 @@ final class Silence {
     one.tried = null;
     unanswered(one, failure);
     pause(one);
-    if (whole != null && one.unanswered == 1) {
+    if (whole != null && one.unanswered == 1 && one.askedAt - whole.heardAt > 0) {
       unanswered(whole, failure);
     }
     if (its.whole()) {
@@ -272,8 +283,7 @@ final class Silence {
 
   private void pause(Quiet its) {
     Duration pause =
-        RefusalPolicy.backoff(
-            its.unanswered, limits.parkedBackoffBase(), limits.parkedBackoffMax());
+        RefusalPolicy.backoff(++its.inVain, limits.parkedBackoffBase(), limits.parkedBackoffMax());
     its.pausing = true;
     vertx.setTimer(Math.max(1, pause.toMillis()), id -> court.guarded(() -> again(its)));
   }

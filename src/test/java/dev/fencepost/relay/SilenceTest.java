@@ -118,6 +118,28 @@ class SilenceTest {
         });
   }
 
+  /** Many that are silent after one that was confirmed: that one goes on, and so do the trials. */
+  @Test
+  void whatWasConfirmedIsFreeThoughTheRestOfItsExchangeIsHeld() {
+    on(
+        () -> {
+          LongStream.rangeClosed(11, 60).forEach(this::admit);
+          assertThat(send()).isEmpty();
+          broker.confirm(6);
+          broker.silence();
+        });
+    Set<Long> before = tried();
+    Await.until("another one is tried", () -> tried().size() > before.size());
+    on(
+        () -> {
+          admit(70, "r6");
+          admit(71, "r60");
+          assertThat(send()).containsExactly(70L);
+          silence.suspect(rows.recall(false));
+          assertThat(send()).as("it is not confirmed any more, either").isEmpty();
+        });
+  }
+
   private boolean isOut(long seq) {
     return !judged.contains(seq);
   }
