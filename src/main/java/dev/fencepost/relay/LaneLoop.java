@@ -36,6 +36,10 @@ public final class LaneLoop {
   private final Set<Long> settledAhead;
 
   private boolean reading;
+
+  /** It wanted no batch when one was to be had. */
+  private boolean passedOver;
+
   private boolean stopped;
   private boolean behind;
   private @Nullable Promise<Void> draining;
@@ -139,8 +143,14 @@ public final class LaneLoop {
 
   // Batches
 
-  /** Whether it could take a batch now. */
+  /** Whether it could take a batch now; where it could not, it asks for one when it can. */
   boolean wantsBatch() {
+    boolean wants = takesBatch();
+    passedOver |= !wants;
+    return wants;
+  }
+
+  private boolean takesBatch() {
     return !stopped
         && draining == null
         && sender.ready()
@@ -254,7 +264,9 @@ public final class LaneLoop {
     if (draining != null && drained()) {
       draining.tryComplete();
     }
-    if (checkpoints.pressing() || wantsBatch()) {
+    boolean again = passedOver && takesBatch();
+    if (checkpoints.pressing() || again) {
+      passedOver &= !again;
       lane.wake().run();
     }
     sender.observe();

@@ -102,10 +102,15 @@ public final class RelayLoop implements LaneLeases.Fleet {
         .map(pause -> left(pause, begun));
   }
 
-  /** What is left of a pause that began with the turn. */
+  /**
+   * What is left of a pause that began with the turn; and half as long as the turn took, so that
+   * where all processors are busy looking takes no more than its share.
+   */
   private static Duration left(Duration pause, long begun) {
-    Duration left = pause.minusNanos(System.nanoTime() - begun);
-    return left.isNegative() ? Duration.ZERO : left;
+    Duration turn = Duration.ofNanos(System.nanoTime() - begun);
+    Duration left = pause.minus(turn);
+    Duration share = turn.dividedBy(2);
+    return left.compareTo(share) < 0 ? share : left;
   }
 
   /** Before a longer pause the writers are told, and the outbox is looked at once more. */

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -45,7 +46,8 @@ class LaneLoopTest {
 
   private volatile long trustedUntil = System.nanoTime() + TimeUnit.HOURS.toNanos(1);
   private volatile @Nullable RuntimeException eventsThrow;
-  private volatile @Nullable RuntimeException wakeThrows;
+  private volatile @Nullable RuntimeException trustThrows;
+  private final AtomicInteger wakes = new AtomicInteger();
 
   @AfterEach
   void close() throws Exception {
@@ -165,17 +167,37 @@ class LaneLoopTest {
     assertThat(store.asked).containsExactly("10-20", "60000-60001", FLOOR + "-" + Long.MAX_VALUE);
   }
 
+  /** The pace of the loop stands, however many confirms come. */
+  @Test
+  void oneThatTookItsBatchesAsksForNone() throws Exception {
+    LaneLoop lane = lane(0, fresh());
+    assertThat(on(lane::wantsBatch)).isTrue();
+    opened(lane, row(1));
+    awaitArrived(1);
+    assertThat(bodiesAfterAll()).containsExactly(1L);
+    assertThat(wakes).hasValue(0);
+  }
+
+  @Test
+  void oneThatCouldTakeNoneAsksOnceItCan() throws Exception {
+    broker.down = true;
+    LaneLoop lane = lane(0, fresh());
+    assertThat(on(lane::wantsBatch)).isFalse();
+    broker.down = false;
+    Await.until("it asks", SOON, () -> wakes.get() == 1);
+  }
+
   @Test
   void oneThatFailsHoldsUpNoOther() throws Exception {
     LaneLoop faulty = lane(0, fresh());
     LaneLoop sound = lane(1, fresh());
     result(() -> opener.turn(List.of(sound)));
-    wakeThrows = new IllegalStateException("cannot wake");
+    trustThrows = new IllegalStateException("cannot trust");
     store.polls = new OutboxStore.Poll("life", FLOOR + 2, Snapshot.of(102), false);
     store.opens = Map.of(0, List.of(row(1)), 1, List.of(row(2)));
     result(() -> opener.turn(List.of(faulty, sound)));
 
-    assertThat(lost).containsExactly("0 cannot wake");
+    assertThat(lost).containsExactly("0 cannot trust");
     Await.until("the other publishes", SOON, () -> arrived().contains(2L));
   }
 
@@ -263,14 +285,15 @@ class LaneLoopTest {
             ports,
             new LaneLoop.Lane(
                 taken,
-                () -> trustedUntil,
-                new ParkedTotal(100),
-                log,
                 () -> {
                   if (number == 0) {
-                    thrown(wakeThrows);
+                    thrown(trustThrows);
                   }
+                  return trustedUntil;
                 },
+                new ParkedTotal(100),
+                log,
+                wakes::incrementAndGet,
                 fault -> given(number, fault)));
     lanes.add(lane);
     run(lane::start);
