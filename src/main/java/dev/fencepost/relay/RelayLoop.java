@@ -99,18 +99,17 @@ public final class RelayLoop implements LaneLeases.Fleet {
               return pace.after(turn.opened(), awaits);
             })
         .compose(this::rest)
-        .map(pause -> left(pause, begun));
+        .map(pause -> left(pause, Duration.ofNanos(System.nanoTime() - begun)));
   }
 
   /**
-   * What is left of a pause that began with the turn; and half as long as the turn took, so that
-   * where all processors are busy looking takes no more than its share.
+   * What is left of a pause that began with the turn. A turn that took longer is followed by a rest
+   * of as much, or of half its own time: where all processors are busy looking has its share only.
    */
-  private static Duration left(Duration pause, long begun) {
-    Duration turn = Duration.ofNanos(System.nanoTime() - begun);
-    Duration left = pause.minus(turn);
-    Duration share = turn.dividedBy(2);
-    return left.compareTo(share) < 0 ? share : left;
+  static Duration left(Duration pause, Duration turn) {
+    Duration longer = turn.minus(pause);
+    Duration half = turn.dividedBy(2);
+    return longer.isNegative() ? longer.negated() : longer.compareTo(half) < 0 ? longer : half;
   }
 
   /** Before a longer pause the writers are told, and the outbox is looked at once more. */
