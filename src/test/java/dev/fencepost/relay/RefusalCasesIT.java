@@ -346,9 +346,8 @@ class RefusalCasesIT {
     assertThat(broker.opened.get() - before).isLessThan(30);
   }
 
-  /** However many rows of a refused routing key wait before it. */
-  @Test
-  void anAllowedRoutingKeyIsFoundAmongManyRefusedOnes() {
+  /** A broker that takes one routing key only, and refused another just now. */
+  private FakePublisher.Broker takingOnlyYes() {
     FakePublisher.Broker broker = new FakePublisher.Broker();
     broker.closes =
         row -> row.route().routingKey().equals("yes") ? null : ParkedReason.ACCESS_REFUSED;
@@ -356,6 +355,13 @@ class RefusalCasesIT {
     relay(RelayConfigs.relay(1), broker);
     outbox.insert("x", "no", null, "0");
     awaitParked(1);
+    return broker;
+  }
+
+  /** However many rows of a refused routing key wait before it. */
+  @Test
+  void anAllowedRoutingKeyIsFoundAmongManyRefusedOnes() {
+    FakePublisher.Broker broker = takingOnlyYes();
     outbox.execute(
         "insert into fencepost.outbox (exchange, routing_key, type, payload) select 'x',"
             + " case when n <= 20 then 'no' when n <= 40 then 'nor' else 'yes' end, 't', ''"
@@ -369,13 +375,7 @@ class RefusalCasesIT {
   /** More than are read at once, and three keys whose rows alone are as many. */
   @Test
   void anAllowedRoutingKeyIsFoundBehindMoreThanIsReadAtOnce() {
-    FakePublisher.Broker broker = new FakePublisher.Broker();
-    broker.closes =
-        row -> row.route().routingKey().equals("yes") ? null : ParkedReason.ACCESS_REFUSED;
-    outbox = new Outbox(Databases.migrated(RelayConfigs.relay(1)));
-    relay(RelayConfigs.relay(1), broker);
-    outbox.insert("x", "no", null, "0");
-    awaitParked(1);
+    FakePublisher.Broker broker = takingOnlyYes();
     outbox.execute(
         "insert into fencepost.outbox (exchange, routing_key, type, key, payload) select 'x',"
             + " case when n <= 300 then 'no' when n <= 600 then 'nor' else 'yes' end, 't',"
