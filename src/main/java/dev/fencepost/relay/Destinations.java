@@ -38,14 +38,6 @@ final class Destinations {
     this.limits = limits;
   }
 
-  private static Destination whole(Route route) {
-    return new Destination(route.exchange(), null);
-  }
-
-  private static Destination single(Route route) {
-    return new Destination(route.exchange(), route.routingKey());
-  }
-
   /** Whether such a refusal is about the destination, not about the row. */
   static boolean about(ParkedReason reason) {
     return reason == ParkedReason.EXCHANGE_MISSING || reason == ParkedReason.ACCESS_REFUSED;
@@ -73,8 +65,8 @@ final class Destinations {
     if (refused.isEmpty()) {
       return null;
     }
-    Destination all = whole(route);
-    Destination one = single(route);
+    Destination all = Destination.whole(route);
+    Destination one = Destination.single(route);
     return refused.containsKey(all) ? all : refused.containsKey(one) ? one : null;
   }
 
@@ -138,14 +130,14 @@ final class Destinations {
 
   private Destination accused(Route route, ParkedReason reason) {
     Integer others = reason == ParkedReason.ACCESS_REFUSED ? choosy.get(route.exchange()) : null;
-    Destination one = single(route);
+    Destination one = Destination.single(route);
     if (others != null && refused.containsKey(one)) {
       return one;
     }
     if (others == null || others >= IN_A_ROW) {
       choosy.remove(route.exchange());
       refused.keySet().removeIf(each -> within(each, route.exchange()));
-      return whole(route);
+      return Destination.whole(route);
     }
     if (refused.size() >= MOST) {
       refused.keySet().removeIf(each -> each.routingKey() != null);
@@ -163,15 +155,15 @@ final class Destinations {
     if (none()) {
       return;
     }
-    Refused all = refused.remove(whole(route));
+    Refused all = refused.remove(Destination.whole(route));
     if (all != null && all.reason() == ParkedReason.ACCESS_REFUSED) {
       choosy.put(route.exchange(), 0);
       if (all.by() != null) {
-        refused.put(single(all.by()), all);
+        refused.put(Destination.single(all.by()), all);
       }
     }
     choosy.computeIfPresent(route.exchange(), (exchange, others) -> 0);
-    refused.remove(single(route));
+    refused.remove(Destination.single(route));
   }
 
   /** How long a row waits that was refused that many times. */

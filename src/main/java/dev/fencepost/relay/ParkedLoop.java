@@ -286,7 +286,7 @@ final class ParkedLoop {
       return Future.failedFuture(failure);
     }
     Destination known = desk.destinations().silent(route);
-    Destination one = new Destination(route.exchange(), route.routingKey());
+    Destination one = Destination.single(route);
     desk.destinations().silent(one);
     round.closed.add(known != null ? known : one);
     if (known != null && !known.equals(one)) {

@@ -40,6 +40,14 @@ public interface ParkedRows {
    * @param routingKey null: all of the exchange's
    */
   record Destination(String exchange, @Nullable String routingKey) {
+    static Destination single(OutboxRow.Route route) {
+      return new Destination(route.exchange(), route.routingKey());
+    }
+
+    static Destination whole(OutboxRow.Route route) {
+      return new Destination(route.exchange(), null);
+    }
+
     /** Whether such a row goes there. */
     boolean takes(OutboxRow.Route route) {
       return exchange.equals(route.exchange())

@@ -124,16 +124,12 @@ final class Silence {
         });
   }
 
-  private static Destination single(OutboxRow.Route route) {
-    return new Destination(route.exchange(), route.routingKey());
-  }
-
   private @Nullable Quiet whole(OutboxRow.Route route) {
-    return quiet.get(new Destination(route.exchange(), null));
+    return quiet.get(Destination.whole(route));
   }
 
   private @Nullable Quiet of(OutboxRow.Route route) {
-    Quiet one = quiet.get(single(route));
+    Quiet one = quiet.get(Destination.single(route));
     if (one != null) {
       return one;
     }
@@ -154,7 +150,7 @@ final class Silence {
   /** Nobody answered for a row that was tried elsewhere. */
   void hold(Held held) {
     Quiet its = of(held.row.route());
-    hold(held, its != null ? its : quiet(single(held.row.route()), held.sentAt));
+    hold(held, its != null ? its : quiet(Destination.single(held.row.route()), held.sentAt));
   }
 
   private void hold(Held held, Quiet its) {
@@ -237,7 +233,9 @@ final class Silence {
 
   /** A routing key goes on by itself, with the trial of one of its rows. */
   private Quiet split(Quiet whole, Held its) {
-    Quiet one = quiet(single(its.row.route()), its == whole.tried ? whole.askedAt : whole.since);
+    Quiet one =
+        quiet(
+            Destination.single(its.row.route()), its == whole.tried ? whole.askedAt : whole.since);
     whole.part(one);
     return one;
   }
